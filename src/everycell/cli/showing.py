@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -56,6 +57,8 @@ SIGNS: dict[Verdict, str] = {
     "quoted": '"',
     "not run": "-",
 }
+#: Maximum width of a text on surrogate data.
+_TEXT_WIDTH = 60
 #: Maximum number of cells to list per cause.
 _MAX_CELLS = 10
 
@@ -278,7 +281,13 @@ def _lines_of_published(cell: Cell) -> list[Text]:
 
 
 def _lines_of_surrogate(cell: SurrogateCell) -> list[Text]:
-    return [Text(cell.published or "-"), Text(cell.reproduced, style="cyan")]
+    return [Text(cell.published or "-"), *_lines_of_unpublished(cell)]
+
+
+def _lines_of_unpublished(cell: SurrogateCell) -> list[Text]:
+    """Value of a table without published ones; a long text is wrapped, with even left edges."""
+    lines = textwrap.wrap(cell.reproduced, _TEXT_WIDTH) or [""]
+    return [Text(line.ljust(max(map(len, lines))), style="cyan") for line in lines]
 
 
 def _print_differences(console: Console, tier: str, cells: Sequence[VerdictCell]) -> None:
@@ -318,6 +327,9 @@ def _print_surrogate(console: Console, artefact: Artefact, result: Result) -> No
     if grid is None:
         plot = f", plotted in {path.with_suffix('.svg')}" * is_figure
         console.print(f"The values are in {path}{plot}.", soft_wrap=True)
+        return
+    if artefact.cells.empty:
+        _print_grid(console, grid, _lines_of_unpublished)
         return
     _print_grid(console, grid, _lines_of_surrogate)
     console.print("Published values, with values on surrogate data below; they are not compared.")

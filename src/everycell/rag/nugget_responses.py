@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,23 +35,31 @@ def stems(text: str) -> list[str]:
     return Stemmer.Stemmer("english").stemWords(_WORD.findall(text.lower()))
 
 
-def lsa_clusters(texts: Sequence[str], *, seed: int) -> IntArray:
+def lsa_clusters(
+    texts: Sequence[str], *, seed: int, terms: Callable[[str], list[str]] = stems
+) -> IntArray:
     """Clusters by latent semantic analysis, with half as many topics as nuggets.
 
-    Each nugget is in its strongest topic. The released code uses lemmas; this function uses stems,
-    since lemmas need a dictionary that no installed package includes.
+    Each nugget is in its strongest topic. `terms` gives the terms of a text, such as its stems or
+    lemmas. The sign of a topic is arbitrary, and scikit-learn has changed its rule (1.5 looks at
+    the terms, earlier versions at the texts): here the text with the largest absolute strength is
+    positive, the first one of a tie.
     """
-    terms = {term for text in texts for term in stems(text)}
-    if len(texts) < FEWEST or not terms:
+    vocabulary = {term for text in texts for term in terms(text)}
+    if len(texts) < FEWEST or not vocabulary:
         return np.arange(len(texts))
-    if len(terms) == 1:
+    if len(vocabulary) == 1:
         return np.zeros(len(texts), dtype=int)
-    weights = TfidfVectorizer(analyzer=stems, max_features=1000).fit_transform(texts)
+    weights = TfidfVectorizer(analyzer=terms, max_features=1000).fit_transform(texts)
     topics = min(len(texts) // 2, weights.shape[1])
     svd = TruncatedSVD(n_components=topics, n_iter=10, random_state=seed)
     # Explained variance is not used; for equal nuggets it is undefined.
     with np.errstate(invalid="ignore", divide="ignore"):
         strengths = svd.fit_transform(weights)
+    # Rounded, so that ties do not depend on the last bits of a processor.
+    strengths = np.round(strengths, 9)
+    largest = np.abs(strengths).argmax(axis=0)
+    strengths *= np.sign(strengths[largest, np.arange(strengths.shape[1])])
     return _number_in_order(strengths.argmax(axis=1))
 
 

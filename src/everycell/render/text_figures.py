@@ -54,12 +54,13 @@ def text_figure(
             max(_width(name, _BOLD) for name in names)
             for names in (headings, " ".join(headings).split(" "))
         )
-        left = max(word, min(widest, _HEADINGS * panel_width)) + 2 * _SPACE
+        heading_width = max(word, min(widest, _HEADINGS * panel_width))
+        left = heading_width + 2 * _SPACE
         # Lines of heading and text of each part.
         parts_by_panel = {
             name: [
                 (
-                    list(_wrap(str(part), left - 2 * _SPACE, _BOLD)),
+                    list(_wrap(str(part), heading_width, _BOLD)),
                     list(_wrap(str(content), _FILLED * (panel_width - left), font)),
                 )
                 for part, content in zip(rows[heading], rows[text], strict=True)

@@ -33,6 +33,8 @@ class Rows:
     scores: frozenset[int] = frozenset()
     #: Columns whose values are only exchanged between rows of a group.
     bound: frozenset[int] = frozenset()
+    #: Pairs of bound columns with opposite labels, such as the sentences that answer and do not.
+    opposites: tuple[tuple[int, int], ...] = ()
     #: Columns of experimental conditions: values of one determine those of another.
     conditions: frozenset[int] = frozenset()
     #: Group of each row: rows about the same item, published values of the same metric, or records
@@ -241,6 +243,30 @@ def relabelled(rows: Rows, generator: random.Random) -> list[list[Any]]:
     return changed
 
 
+def unanimous(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Replace the bound values of all rows about an item by those of one of these rows."""
+    if not rows.bound:
+        return None
+    changed = [list(row) for row in rows.values]
+    for group in rows.rows_by_group:
+        source = rows.values[generator.choice(group)]
+        for index in group:
+            for column in rows.bound:
+                changed[index][column] = source[column]
+    return changed
+
+
+def reversed_labels(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Exchange the values of columns with opposite labels."""
+    if not rows.opposites:
+        return None
+    changed = [list(row) for row in rows.values]
+    for row in changed:
+        for first, second in rows.opposites:
+            row[first], row[second] = row[second], row[first]
+    return changed
+
+
 def without_a_level(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
     """Leave out all rows with one value of a key or condition, so that a design stays balanced."""
     candidates = []
@@ -275,4 +301,6 @@ PERTURBATIONS: dict[str, Change] = {
     "halved": halved,
     "relabelled": relabelled,
     "without a level": without_a_level,
+    "unanimous": unanimous,
+    "reversed labels": reversed_labels,
 }

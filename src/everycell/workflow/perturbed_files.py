@@ -36,6 +36,8 @@ KEYS = re.compile(
 )
 #: Names of columns whose values refer to the text of their row, such as spans of a passage.
 BOUND = re.compile(r"Answer\..*|.*text_spans.*|(not_)?chosen_sentences|(un)?answerable_sentences")
+#: Prefix of the name of a column with the opposite label.
+OPPOSITE = re.compile(r"not_|un(?=answerable)")
 
 
 class PerturbationError(Exception):
@@ -67,8 +69,22 @@ def _read_table(text: str) -> Rows:
     bound = columns(BOUND) if items else frozenset()
     groups = [tuple(row[column] for column in sorted(items)) for row in values] if bound else None
     keys = columns(KEYS) - bound
+    opposites = tuple(
+        (names.index(opposite), column)
+        for column in sorted(bound)
+        if (opposite := OPPOSITE.sub("", names[column], count=1)) != names[column]
+        and opposite in names
+    )
     conditions = _conditions(values, range(len(names)))
-    return Rows(values, keys, write, bound=bound, conditions=conditions, groups=groups)
+    return Rows(
+        values,
+        keys,
+        write,
+        bound=bound,
+        opposites=opposites,
+        conditions=conditions,
+        groups=groups,
+    )
 
 
 def _conditions(rows: list[list[str]], columns: Iterable[int]) -> frozenset[int]:

@@ -18,7 +18,7 @@ from papers.abolghasemi2026.ch5_arms import PLAIN_ARMS, Presentation, study_sett
 from papers.abolghasemi2026.ch5_generation import PromptedModel
 from papers.abolghasemi2026.ch5_paraphrasing import TEMPLATES, Passage, paraphrase_all
 from papers.abolghasemi2026.ch5_paraphrasing import read_template as read_paraphrase_template
-from papers.abolghasemi2026.ch5_prompts import AUTHOR, QUESTION, prompts, text_slot
+from papers.abolghasemi2026.ch5_prompts import AUTHOR, QUESTION, modes, prompts, text_slot
 from papers.abolghasemi2026.ch5_requests import Benchmark
 
 DOCUMENTS = ("d1", "d2", "d3")
@@ -103,3 +103,20 @@ def test_prompts_paraphrases_as_sent(figures, unit):
 def test_prompts_names(figures):
     (text,) = figures["figure_5_8"]["text"]
     assert text.split(", ") == NAMES.read_text().splitlines()
+
+
+def test_modes_authors():
+    job = FunctionJob()
+    modes(job)
+    assert list(job.figures[""].itertuples(index=False, name=None)) == [
+        ("Vanilla", "relevant document", "[1] {text written by LLM}"),
+        ("Vanilla", "other document", "[2] {text written by Human}"),
+        ("Informed", "relevant document", "[1] (author: LLM) {text written by LLM}"),
+        ("Informed", "other document", "[2] (author: Human) {text written by Human}"),
+        ("CF-informed", "relevant document", "[1] (author: Human) {text written by LLM}"),
+        ("CF-informed", "other document", "[2] (author: LLM) {text written by Human}"),
+    ]
+    assert list(job.figures["figure_5_4"]["text"]) == [
+        "[1] (author: Human) {text written by Human}",
+        "[2] (author: LLM) {text written by Human}",
+    ]

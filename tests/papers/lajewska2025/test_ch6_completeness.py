@@ -94,7 +94,7 @@ def test_nugget_and_cluster_table_sizes():
     nuggets = pd.DataFrame(keys | {"text": ["owl", "mouse"]})
     clusters = pd.DataFrame(keys | {"clustering": "LSA", "cluster": [0, 0]})
     assert nugget_table(nuggets)["value"].tolist() == [2, 2, 2, 4]
-    assert cluster_table(nuggets, clusters)["value"].tolist() == [1, 1, 1, 2]
+    assert cluster_table(clusters)["value"].tolist() == [1, 1, 1, 2]
 
 
 def test_facets_by_the_ranking_of_clusters():

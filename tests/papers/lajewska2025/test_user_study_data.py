@@ -9,6 +9,7 @@ from papers.lajewska2025.user_study_data import (
     EXPLANATION_RATINGS,
     RESPONSE_RATINGS,
     VIEWPOINTS,
+    excerpt_sha256,
     query_sha256,
     read_answers,
     read_comment_counts,
@@ -115,6 +116,13 @@ def test_read_answers_order_and_unused_options(save):
 def test_query_sha256_normalises():
     assert query_sha256("What’s  the best seat?") == query_sha256("what's the best seat")
     assert query_sha256("a") != query_sha256("b")
+
+
+def test_excerpt_sha256_counts_normalised_words():
+    text = "It's well-known: yes, it is!"
+    assert excerpt_sha256(text) == query_sha256(text)
+    assert excerpt_sha256(text, end=3) == query_sha256("it's well known")
+    assert excerpt_sha256(text, start=4) == query_sha256("... it is")
 
 
 def test_read_comment_counts_columns_in_order(tmp_path):

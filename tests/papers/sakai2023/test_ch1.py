@@ -227,3 +227,19 @@ def test_text_numbers_of_the_text(repository, paper):
     for claim, metric, value in job.tables["readings"].itertuples(index=False):
         if claim in different:
             assert f"{value:.{4 if 'gain' in metric else 1}f}" == published_values[claim]
+
+
+def test_annotations_are_those_of_the_tables(paper, repository):
+    job = FunctionJob(
+        input={"targets": repository / "published" / "sakai2023" / "targets.csv"},
+        params={"gains": GAINS, "divergences": {"RATINGS": "RNOD", "ORIGIN": "JSD"}},
+    )
+    job.input_cells = lambda artefact: paper[artefact.partition("/")[2]].input_cells()
+    figures = []
+    job.write_figure = lambda plotted, figure: figures.append(figure)
+    ch1.annotations(job)
+    texts, ratings, origins = figures[0].axes[3:]
+    # Google's list: ten films, of which two have groups.
+    assert len(ratings.texts) == 2
+    assert [text.get_text() for text in origins.texts] == ["1", "2/3", "1/3"]
+    assert sum(text.get_text() == "L0" for text in texts.texts) == 8

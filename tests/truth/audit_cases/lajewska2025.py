@@ -7,6 +7,10 @@ QUALITY = {"row": "Explanation Quality", "conditions": "EC1-EC8", "metric": "p_v
 
 #: Published values that would remove an inconsistency.
 MENDED: dict[str, list[Edit]] = {
+    "audit_lajewska2025_table_7_3_limitations": [
+        ("table_7_3", {"row": "Limitations", "condition": condition}, "–")
+        for condition in ("EC1", "EC2")
+    ],
     "audit_lajewska2025_table_4_12_query": [
         (
             "table_4_12",

@@ -6,9 +6,10 @@ from rich.text import Text
 
 from everycell.cli.grids import grid_lines
 from everycell.cli.printing import output_console
+from everycell.cli.showing import _lines_of_unpublished
 from everycell.records.papers import all_artefacts, load_papers
 from everycell.render.grid import Cell, Grid
-from everycell.render.verdict_tables import published_grid
+from everycell.render.verdict_tables import SurrogateCell, published_grid
 
 PUBLISHED = Path(__file__).parents[3] / "published"
 GRID = Grid(
@@ -78,3 +79,13 @@ def test_output_console_width(monkeypatch, columns, width):
     if columns:
         monkeypatch.setenv("COLUMNS", columns)
     assert output_console().width == width
+
+
+@pytest.mark.parametrize("words", [1, 9, 40])
+def test_lines_of_unpublished_text(words):
+    """A text is wrapped to lines of equal width, so that right-aligned lines begin together."""
+    text = " ".join(["document"] * words)
+    lines = [line.plain for line in _lines_of_unpublished(SurrogateCell(None, text, text, "", 0))]
+    assert " ".join(" ".join(lines).split()) == text
+    assert len({len(line) for line in lines}) == 1 and len(lines[0]) <= 60
+    assert len(lines) == -(-words // 6)

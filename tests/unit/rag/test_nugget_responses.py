@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from everycell.rag.nugget_responses import (
     Response,
@@ -43,6 +44,35 @@ def test_lsa_clusters(texts):
     assert sorted(set(clusters)) == list(range(len(set(clusters))))
     if len(texts) >= 4 and any(texts):
         assert len(set(clusters)) <= max(len(texts) // 2, 1)
+
+
+def test_lsa_clusters_terms():
+    texts = ["owls hunt", "owl hunts", "mouse sails", "mice sail"]
+    lemmas = {"owls": "owl", "hunts": "hunt", "mice": "mouse", "sails": "sail"}
+
+    def terms(text):
+        return [lemmas.get(word, word) for word in text.split()]
+
+    assert lsa_clusters(texts, seed=1, terms=terms).tolist() == [0, 0, 1, 1]
+    with_stems = lsa_clusters(texts, seed=1)
+    assert with_stems[0] == with_stems[1] and with_stems[2] == with_stems[3]
+
+
+def test_lsa_clusters_orients_topics_by_the_texts():
+    """The strongest text of each topic is positive, so it can be in this topic."""
+    rng = np.random.default_rng(0)
+    words = [f"w{number}" for number in range(30)]
+    texts = [" ".join(rng.choice(words, size=8)) for _ in range(12)]
+    weights = TfidfVectorizer(analyzer=stems, max_features=1000).fit_transform(texts)
+    left, sizes, _ = np.linalg.svd(weights.toarray(), full_matrices=False)
+    strengths = (left * sizes)[:, :6]
+    largest = np.abs(strengths).argmax(axis=0)
+    strengths *= np.sign(strengths[largest, np.arange(6)])
+    expected = strengths.argmax(axis=1)
+    clusters = lsa_clusters(texts, seed=42)
+    for first in range(12):
+        same = expected == expected[first]
+        assert (same == (clusters == clusters[first])).all()
 
 
 @pytest.mark.slow

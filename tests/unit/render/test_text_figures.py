@@ -50,6 +50,14 @@ def test_text_figure_inside_the_page(columns):
     )
 
 
+def test_text_figure_headings_in_one_line():
+    """Headings are wrapped only if they are longer than a share of the panel."""
+    parts = pd.DataFrame({"part": ["relevant document", "a document"], "text": ["x", "y"]})
+    assert texts_of(text_figure(parts)) == ["relevant document", "x", "a document", "y"]
+    narrow = texts_of(text_figure(parts, width=2))
+    assert narrow[:2] == ["relevant", "document"]
+
+
 def test_text_figure_same_bytes(tmp_path):
     stems = [tmp_path / "a", tmp_path / "b"]
     for stem in stems:

@@ -102,6 +102,28 @@ def test_perturb_table_without_level_balanced(changed):
     assert set(Counter((query, mode) for query, mode, _ in after).values()) == {6}
 
 
+SPANS = "Input.passage_id,WorkerId,answerable_sentences,unanswerable_sentences\n" + "".join(
+    f"p{passage},w{worker},yes {passage}.{worker},no {passage}.{worker}\n"
+    for passage in range(5)
+    for worker in range(3)
+)
+
+
+def test_perturb_table_unanimous(changed):
+    before, after = rows_of(SPANS)[1:], rows_of(changed(SPANS, "spans.csv", "unanimous"))[1:]
+    assert [row[:2] for row in after] == [row[:2] for row in before]
+    for first in range(0, 15, 3):
+        answers = {tuple(row[2:]) for row in after[first : first + 3]}
+        assert len(answers) == 1 and answers <= {tuple(r[2:]) for r in before[first : first + 3]}
+    assert changed(RATINGS, "ratings.csv", "unanimous") is None
+
+
+def test_perturb_table_reversed_labels(changed):
+    before, after = rows_of(SPANS)[1:], rows_of(changed(SPANS, "spans.csv", "reversed labels"))[1:]
+    assert after == [[passage, worker, no, yes] for passage, worker, yes, no in before]
+    assert changed(RATINGS, "ratings.csv", "reversed labels") is None
+
+
 def test_perturb_resamples_a_tenth_of_the_rows(changed):
     before, after = rows_of(RATINGS), rows_of(changed(RATINGS, "ratings.csv", "resampled"))
     different = [(a, b) for a, b in zip(before, after, strict=True) if a != b]

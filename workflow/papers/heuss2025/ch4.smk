@@ -7,6 +7,49 @@
 include: "ch4_inputs.smk"
 
 
+# Table 4.1: features, as the explainers draw them.
+use rule table as heuss2025_ch4_features with:
+    input:
+        universities=TALENT_SEARCH["universities"],
+    pathvars:
+        result="embedded/heuss2025/table_4_1",
+    params:
+        **runs("heuss2025/ch4_example:features"),
+        declared=declared_inputs("embedded", "heuss2025", "table_4_A_2"),
+        samples=3000,
+        seed=SETTINGS.seed,
+    message:
+        "Features of the candidates (Table 4.1)"
+
+
+# Table 4.A.1: candidates, with their scores.
+use rule table as heuss2025_ch4_candidate_values with:
+    input:
+        **TALENT_SEARCH,
+    output:
+        **table_files(tables=["scores"]),
+    pathvars:
+        result="embedded/heuss2025/table_4_A_1",
+    params:
+        **runs("heuss2025/ch4_example:candidate_values"),
+        declared=TALENT_SEARCH_CELLS,
+    message:
+        "Values of the candidates (Table 4.A.1)"
+
+
+# Table 4.A.2: universities.
+use rule table as heuss2025_ch4_universities with:
+    input:
+        universities=TALENT_SEARCH["universities"],
+    pathvars:
+        result="embedded/heuss2025/table_4_A_2",
+    params:
+        **runs("heuss2025/ch4_example:university_values"),
+        declared=declared_inputs("embedded", "heuss2025", "table_4_A_2"),
+    message:
+        "Grades and bias of the universities (Table 4.A.2)"
+
+
 # Table 4.A.3: ranks of the candidates.
 use rule table as heuss2025_ch4_ranks with:
     input:

@@ -27,6 +27,22 @@ use rule step as heuss2025_ch5_planted with:
         "Forged documents for answerers with known behaviour"
 
 
+# Table 5.1: a measure for each desideratum.
+use rule table as heuss2025_ch5_desiderata with:
+    input:
+        outcomes="work/heuss2025/ch5/planted/outcomes.parquet",
+    pathvars:
+        result="embedded/heuss2025/table_5_1",
+    params:
+        **runs("heuss2025/ch5_desiderata:desiderata"),
+        questions=CITED.questions,
+        readers=CITED.readers,
+        behaviour=READERS_BEHAVIOUR,
+        seed=SETTINGS.seed,
+    message:
+        "Desiderata for attributions, measured (Table 5.1)"
+
+
 # Table 5.2: citation of selected documents.
 use rule table as heuss2025_ch5_selection with:
     input:

@@ -6,7 +6,7 @@ lajewska2025, section 5.5 and Appendix B.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +120,22 @@ def read_labels(files: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
         for passage in passages["passage"]
     ]
     return passages.assign(sentences=sentences), labelled
+
+
+def hold_out(
+    passages: pd.DataFrame, labelled: pd.DataFrame, turns: Iterable[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both frames with the questions of some turns as the test partition, and no others.
+
+    Questions of the released test partition are used for training instead.
+    """
+    questions = passages.loc[passages["turn_id"].isin(turns), "question"]
+
+    def divide(frame: pd.DataFrame) -> pd.DataFrame:
+        partitions = frame["partition"].replace("test", "train")
+        return frame.assign(partition=partitions.mask(frame["question"].isin(questions), "test"))
+
+    return divide(passages), divide(labelled)
 
 
 def labelled_pairs(labelled: pd.DataFrame) -> list[Pair]:

@@ -5,6 +5,23 @@
 include: "ch3_inputs.smk"
 
 
+# Table 3.1: parts of the two systems, from the names of their runs.
+use rule table as lajewska2025_ch3_parts with:
+    pathvars:
+        result="embedded/lajewska2025/table_3_1",
+    params:
+        **runs("lajewska2025/ch3_design:parts"),
+        runs={
+            system: CAST_SYSTEMS["2"][row]
+            for system, row in {
+                "BaselineOrganizers": "BaselineOrganizers",
+                "WaterlooClarke": "WaterlooClarke reproduced by us",
+            }.items()
+        },
+    message:
+        "Parts of the two systems (Table 3.1)"
+
+
 # Tables 3.2, 3.3 and 3.4, and tests of the compared rows, with the runs of 2021. The full tier also
 # has the runs of 2020, which are only in the authors' repository.
 use rule table as lajewska2025_ch3_table with:

@@ -4,6 +4,13 @@
 #: Released responses of the study whose queries Table 4.3 or 4.4 lists.
 CH4_RESPONSES = {"3": "answerability_data", "4": "viewpoints_data"}
 
+#: Table of conditions -> table of its queries, query of its examples, and number of quoted words of
+#: each answer (before an ellipsis; null: all).
+CH4_EXAMPLES = {
+    "5": {"queries": "3", "query": 4, "quoted_words": {"A1": 28, "A2": 28, "A3": 42, "A4": 42}},
+    "6": {"queries": "4", "query": 5, "quoted_words": {"A1": None, "A2": None, "A3": None}},
+}
+
 #: Comments of participants. The first file has both runs, despite its name.
 CH4_COMMENTS = {
     "answerability": resource(f"{LIMITATIONS}/qualitative/answerability_second_run_stats.csv"),
@@ -79,6 +86,63 @@ use rule table as lajewska2025_ch4_queries with:
         **runs("lajewska2025/ch4:queries"),
     message:
         "Queries of Table 4.{wildcards.number}"
+
+
+# Table 4.1: two of the released responses. They are compared by hashes of the words that the thesis
+# quotes; a supplement has their wording.
+use rule table as lajewska2025_ch4_examples with:
+    input:
+        **{
+            study: resource(f"{LIMITATIONS}/responses/{study}_data.csv")
+            for study in LIMITATIONS_RATINGS
+        },
+    output:
+        **table_files(tables=["examples"]),
+    pathvars:
+        result="released/lajewska2025/table_4_1",
+    params:
+        **runs("lajewska2025/ch4_design:examples"),
+        # Study, query, answer, and number of words before an ellipsis.
+        examples={
+            "Query Answerability": ("answerability", 4, "A3", 42),
+            "Response Incompleteness": ("viewpoints", 5, "A2", None),
+        },
+    message:
+        "Example responses (Table 4.1)"
+
+
+# Table 4.2: what the conditions control, and what the workers judge.
+use rule table as lajewska2025_ch4_dimensions with:
+    input:
+        **LIMITATIONS_RATINGS,
+    output:
+        **table_files(tables=["columns"]),
+    pathvars:
+        result="released/lajewska2025/table_4_2",
+    params:
+        **runs("lajewska2025/ch4_design:dimensions"),
+    message:
+        "Controlled and judged dimensions (Table 4.2)"
+
+
+# Tables 4.5 and 4.6: the conditions, with the responses to one query.
+use rule table as lajewska2025_ch4_conditions with:
+    input:
+        responses=lambda wildcards: resource(
+            f"{LIMITATIONS}/responses/{CH4_RESPONSES[CH4_EXAMPLES[wildcards.number]['queries']]}.csv"
+        ),
+    output:
+        **table_files(tables=["examples"]),
+    pathvars:
+        result="released/lajewska2025/table_4_{number}",
+    wildcard_constraints:
+        number="|".join(CH4_EXAMPLES),
+    params:
+        **runs("lajewska2025/ch4_design:conditions"),
+        query=lambda wildcards: CH4_EXAMPLES[wildcards.number]["query"],
+        quoted_words=lambda wildcards: CH4_EXAMPLES[wildcards.number]["quoted_words"],
+    message:
+        "Conditions and example responses (Table 4.{wildcards.number})"
 
 
 # Table 4.11: each rating against overall satisfaction.

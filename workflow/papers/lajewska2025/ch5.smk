@@ -250,8 +250,7 @@ use rule cached_step as answerability_frozen with:
         **runs("lajewska2025/ch5_training:answerability_frozen"),
         **SETTINGS.answerability.frozen.model_dump(),
         gpu_precision=SETTINGS.gpu_precision,
-        # Weights of the penalty, selected on the validation partition.
-        strengths=[100.0, 1000.0, 10000.0, 100000.0],
+        strengths=ANSWERABILITY_STRENGTHS,
         seed=SETTINGS.seed,
     message:
         "Answers in the sentences of test passages (MiniLM, zero-shot)"

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import torch
 from datasets import Dataset
 from sklearn.linear_model import LogisticRegression
@@ -33,6 +34,7 @@ from everycell.learning.training import train
 from everycell.text.sentences import sentences_with
 from papers.lajewska2025.answerability_data import (
     Question,
+    hold_out,
     judged_pairs,
     labelled_pairs,
     read_labels,
@@ -191,13 +193,17 @@ def answerability_score(job: Job) -> None:
 def answerability_frozen(job: Job) -> None:
     """Answer probabilities from a logistic regression on frozen embeddings.
 
-    The penalty is chosen by the lowest log loss on the validation partition.
+    The penalty is chosen by the lowest log loss on the validation partition. With `test_queries`,
+    these are the test partition.
     """
     use_one_thread()
     set_gpu_precision(job.params.gpu_precision)
     params = job.params
     encoder, tokenizer = load_model(job.folder_of("encoder"), "encoder")
     passages, labelled = read_labels(job.input)
+    if "test_queries" in job.input.keys():
+        queries = pd.read_parquet(job.input.test_queries)["topic"]
+        passages, labelled = hold_out(passages, labelled, queries)
     training = labelled[labelled["partition"] == "train"]
     questions = training["question"].unique()
     order = np.random.default_rng(job.seed).permutation(len(questions))

@@ -47,11 +47,53 @@ wildcard_constraints:
     source=r"released|(full|rag24)/[^/.]+",
 
 
+# The 44 test queries: the only five topics of CAsT-snippets that have the published numbers.
+use rule step as lajewska2025_ch6_test_queries with:
+    input:
+        **annotations("dataset"),
+        published="published/lajewska2025/table_C_4.csv",
+    output:
+        queries="work/ginger/released/test_queries.parquet",
+        search="work/ginger/released/test_queries.search.parquet",
+    pathvars:
+        job="ginger/released/test_queries",
+    params:
+        **runs("lajewska2025/ch6_test_queries:infer_queries"),
+        # From the README of CAsT-snippets, and section 6.4.1 (L1704).
+        topics=5,
+        queries=44,
+    message:
+        "Search for the topics of the test queries"
+
+
+use rule cached_step as lajewska2025_ch6_classifier with:
+    input:
+        **answerability_labels(),
+        encoder=registered_encoder("minilm"),
+        test_queries="work/ginger/released/test_queries.parquet",
+    output:
+        scores="work/ginger/released/classifier.scores.parquet",
+    pathvars:
+        job="ginger/released/classifier",
+    cache: True
+    resources:
+        **needs(3000, 20),
+    params:
+        **runs("lajewska2025/ch5_training:answerability_frozen"),
+        **SETTINGS.answerability.frozen.model_dump(),
+        gpu_precision=SETTINGS.gpu_precision,
+        strengths=ANSWERABILITY_STRENGTHS,
+        seed=SETTINGS.seed,
+    message:
+        "Answers in the sentences of the test queries (MiniLM, zero-shot)"
+
+
 use rule step as lajewska2025_ch6_nuggets with:
     input:
         **annotations("dataset"),
         **answerability_labels(),
-        scores="work/answerability/frozen.scores.parquet",
+        scores="work/ginger/released/classifier.scores.parquet",
+        test_queries="work/ginger/released/test_queries.parquet",
     output:
         passages="work/ginger/released/passages.parquet",
         nuggets="work/ginger/released/nuggets.parquet",
@@ -62,8 +104,6 @@ use rule step as lajewska2025_ch6_nuggets with:
         **needs(1000),
     params:
         **runs("lajewska2025/ch6_nuggets:nuggets"),
-        least=GINGER.annotators,
-        shortest=GINGER.shortest,
     message:
         "Nuggets by annotators and a classifier"
 
@@ -90,6 +130,9 @@ use rule step as lajewska2025_ch6_clusters with:
     input:
         nuggets="work/ginger/{source}/nuggets.parquet",
         vectors="work/ginger/{source}/vectors.parquet",
+        stop_words=resource("nltk/english_stopwords.txt"),
+        nouns=resource("nltk/wordnet30_noun_lemmas.txt"),
+        exceptions=resource("nltk/wordnet30_noun_exceptions.txt"),
     output:
         clusters="work/ginger/{source}/clusters.parquet",
     pathvars:
@@ -165,13 +208,15 @@ use rule asking_step as lajewska2025_ch6_write with:
         "Responses by {wildcards.model}"
 
 
-# Table C.4: numbers of nuggets; a supplement shows the agreement with human nuggets.
+# Table C.4: numbers of human nuggets; supplements describe the classifier's, and the search for the
+# test queries.
 use rule table as lajewska2025_ch6_nugget_sizes with:
     input:
         nuggets="work/ginger/released/nuggets.parquet",
         agreement="work/ginger/released/agreement.parquet",
+        search="work/ginger/released/test_queries.search.parquet",
     output:
-        **table_files(tables=["agreement"]),
+        **table_files(tables=["agreement", "classifier", "search"]),
     pathvars:
         result="released/lajewska2025/table_C_4",
     params:
@@ -180,21 +225,19 @@ use rule table as lajewska2025_ch6_nugget_sizes with:
         "Numbers of nuggets (Table C.4)"
 
 
-# Table C.5: numbers of clusters.
+# Table C.5: numbers of clusters of human nuggets, and of the classifier's.
 use rule table as lajewska2025_ch6_cluster_sizes with:
     input:
-        nuggets=ginger_file_of_tier("nuggets.parquet"),
-        clusters=ginger_file_of_tier("clusters.parquet"),
+        nuggets="work/ginger/released/nuggets.parquet",
+        clusters="work/ginger/released/clusters.parquet",
     output:
-        **table_files(tables=["halves"]),
+        **table_files(tables=["classifier", "halves"]),
     pathvars:
-        result="{tier}/lajewska2025/table_C_5",
-    wildcard_constraints:
-        tier="released|full",
+        result="released/lajewska2025/table_C_5",
     params:
         **runs("lajewska2025/ch6_cast:cluster_sizes"),
     message:
-        "Numbers of clusters (Table C.5, {wildcards.tier})"
+        "Numbers of clusters (Table C.5)"
 
 
 # Table C.7: completeness of the variants on human nuggets.

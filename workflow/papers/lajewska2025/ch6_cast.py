@@ -17,11 +17,11 @@ from papers.lajewska2025.ch6_systems import (
     CONTRADICTED,
     ENTAILED,
     FAITHFUL,
+    GOLD,
     REASONED,
     REFERENCES,
     RELEVANCE,
     RELEVANT,
-    drop_sparse_topics,
 )
 
 #: Name in `sizes` -> published column.
@@ -36,6 +36,13 @@ _CLUSTERS = {
     "med": "Clusters Med",
     "max": "Clusters Max",
     "length": "Avg len (nuggets per cluster)",
+}
+#: Decimals of the values of `half_shares`.
+HALF_DECIMALS = {
+    "half of the nuggets": 2,
+    "clusters": 2,
+    "clusters of half": 2,
+    "questions": 0,
 }
 #: Variant in Table C.7 -> its name in Table 6.6.
 ABLATION: Mapping[str, str] = {
@@ -61,18 +68,29 @@ SHORT = {ENTAILED: "Ent", CONTRADICTED: "Contr", COMPLETE: "Comp"}
 def nugget_table(nuggets: pd.DataFrame) -> pd.DataFrame:
     """Table C.4: nuggets per question, and their lengths."""
     rows = []
-    for (detection, kind), group in drop_sparse_topics(nuggets).groupby(["detection", "input"]):
+    for (detection, kind), group in nuggets.groupby(["detection", "input"]):
         summary = size_statistics(group.groupby("topic").size(), group["text"].str.len())
         rows += [(kind, detection, _NUGGETS[name], value) for name, value in summary.items()]
     return pd.DataFrame(rows, columns=["input", "nugget_detection", "metric", "value"])
 
 
 def nugget_sizes(job: ResultJob) -> None:
-    """Table C.4: numbers of nuggets, and agreement with human nuggets."""
-    job.write_table(nugget_table(pd.read_parquet(job.input.nuggets)))
+    """Table C.4: numbers of human nuggets, with those of a classifier and the test queries."""
+    sizes = nugget_table(pd.read_parquet(job.input.nuggets))
+    _write_by_detection(job, sizes, dict.fromkeys(_NUGGETS.values(), 2))
     agreed = pd.read_parquet(job.input.agreement)
     keys = ["detection", "reference", "metric", "value"]
     job.write_supplement(agreed[keys], "agreement", {"precision": 2, "recall": 2, "F1": 2})
+    search = pd.read_parquet(job.input.search)
+    job.write_supplement(search, "search", dict.fromkeys(search["metric"], 0))
+
+
+def _write_by_detection(job: ResultJob, sizes: pd.DataFrame, decimals: Mapping[str, int]) -> None:
+    """Write the rows of human nuggets as the table, the classifier's as a supplement."""
+    is_gold = sizes["nugget_detection"] == GOLD
+    job.write_table(sizes[is_gold].reset_index(drop=True))
+    of_classifier = sizes[~is_gold].drop(columns="nugget_detection")
+    job.write_supplement(of_classifier, "classifier", decimals)
 
 
 def detected(job: ResultJob) -> None:
@@ -90,12 +108,10 @@ def detected(job: ResultJob) -> None:
     )
 
 
-def cluster_table(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame:
+def cluster_table(clusters: pd.DataFrame) -> pd.DataFrame:
     """Table C.5: clusters per question, and nuggets per cluster."""
-    keys = ["detection", "input", "topic"]
-    dense_clusters = clusters.merge(drop_sparse_topics(nuggets)[keys].drop_duplicates(), on=keys)
     rows = []
-    for (detection, kind, clustering), group in dense_clusters.groupby(
+    for (detection, kind, clustering), group in clusters.groupby(
         ["detection", "input", "clustering"]
     ):
         summary = size_statistics(
@@ -132,15 +148,20 @@ def half_shares(nuggets: pd.DataFrame, clusters: pd.DataFrame) -> pd.DataFrame:
 
 
 def cluster_sizes(job: ResultJob) -> None:
-    """Table C.5: number of clusters of nuggets."""
+    """Table C.5: number of clusters of human nuggets, with those of a classifier."""
     nuggets = pd.read_parquet(job.input.nuggets)
     clusters = pd.read_parquet(job.input.clusters)
-    job.write_table(cluster_table(nuggets, clusters))
-    job.write_supplement(
-        half_shares(nuggets, clusters),
-        "halves",
-        {"half of the nuggets": 2, "clusters": 2, "clusters of half": 2, "questions": 0},
-    )
+    decimals = dict.fromkeys(_CLUSTERS.values(), 2)
+    _write_by_detection(job, cluster_table(clusters), decimals)
+    job.write_supplement(half_shares(nuggets, clusters), "halves", HALF_DECIMALS)
+
+
+def detected_clusters(job: ResultJob) -> None:
+    """Table C.5: number of clusters of nuggets that a language model detected."""
+    nuggets = pd.read_parquet(job.input.nuggets)
+    clusters = pd.read_parquet(job.input.clusters)
+    job.write_table(cluster_table(clusters))
+    job.write_supplement(half_shares(nuggets, clusters), "halves", HALF_DECIMALS)
 
 
 def mark_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:

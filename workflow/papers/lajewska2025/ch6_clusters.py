@@ -17,6 +17,7 @@ from everycell.rag.nugget_responses import (
     vector_scores,
 )
 from everycell.text.sentences import sentence_spans
+from papers.lajewska2025.ch6_lemmas import lemmatiser
 from papers.lajewska2025.ch6_systems import BM25, DENSITY, LSA, NEURAL
 
 #: Question and n texts -> scores of shape (n,).
@@ -45,14 +46,16 @@ def vectors(job: Job) -> None:
     job.write_frame(pd.DataFrame({"text": texts, "vector": list(np.asarray(vectors))}), "vectors")
 
 
-def cluster_nuggets(nuggets: pd.DataFrame, vectors: pd.Series, *, seed: int) -> pd.DataFrame:
+def cluster_nuggets(
+    nuggets: pd.DataFrame, vectors: pd.Series, terms: Callable[[str], list[str]], *, seed: int
+) -> pd.DataFrame:
     """Clusters of all nuggets, by both methods."""
     parts = []
     for _keys, rows in nuggets.groupby(_GROUP, sort=False):
         texts = rows["text"].tolist()
         by_method = {
             DENSITY: density_clusters(np.stack(vectors[texts].tolist()), seed=seed),
-            LSA: lsa_clusters(texts, seed=seed),
+            LSA: lsa_clusters(texts, seed=seed, terms=terms),
         }
         for name, clusters in by_method.items():
             part = rows[[*_GROUP, "nugget"]].assign(clustering=name, cluster=clusters)
@@ -64,7 +67,10 @@ def clusters(job: Job) -> None:
     """Cluster the nuggets of each question."""
     nuggets = pd.read_parquet(job.input.nuggets)
     vectors = pd.read_parquet(job.input.vectors).set_index("text")["vector"]
-    job.write_frame(cluster_nuggets(nuggets, vectors, seed=job.params.cluster_seed), "clusters")
+    clusters = cluster_nuggets(
+        nuggets, vectors, lemmatiser(job.input), seed=job.params.cluster_seed
+    )
+    job.write_frame(clusters, "clusters")
 
 
 def rank_clusters(

@@ -153,6 +153,21 @@ use rule table as lajewska2025_ch6_detected with:
         "Detected nuggets (Tables C.3 and C.4)"
 
 
+# Table C.5: numbers of clusters of detected nuggets.
+use rule table as lajewska2025_ch6_detected_clusters with:
+    input:
+        nuggets=full_ginger_files("nuggets.parquet"),
+        clusters=full_ginger_files("clusters.parquet"),
+    output:
+        **table_files(tables=["halves"]),
+    pathvars:
+        result="full/lajewska2025/table_C_5",
+    params:
+        **runs("lajewska2025/ch6_cast:detected_clusters"),
+    message:
+        "Numbers of clusters of detected nuggets (Table C.5)"
+
+
 # Tables 6.1, 6.4, 6.6, C.6 and C.7: scores by an inference model and by a language model.
 use rule table as lajewska2025_ch6_inferred with:
     input:

@@ -52,14 +52,3 @@ def is_rag(wildcards):
 def passages_of(wildcards):
     """Source passages of the wildcard's nuggets."""
     return f"work/ginger/{'rag24' if is_rag(wildcards) else 'released'}/passages.parquet"
-
-
-def ginger_file_of_tier(ending):
-    """Input function: a file on the nuggets of a tier, by people or (full) by a language model."""
-
-    def file(wildcards):
-        if wildcards.tier == "full":
-            return full_ginger_files(ending)(wildcards)
-        return f"work/ginger/released/{ending}"
-
-    return file

@@ -9,7 +9,6 @@ from string import Template
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from everycell.base.arrays import BoolArray
@@ -22,8 +21,9 @@ from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
 from everycell.text.sentences import Span, sentence_spans
 from papers.lajewska2025.annotations import mark_texts, paths, read_annotations
-from papers.lajewska2025.answerability_data import read_labels
+from papers.lajewska2025.answerability_data import hold_out, read_labels
 from papers.lajewska2025.ch6_systems import DETECTED, GOLD, IRRELEVANT, REFERENCES, RELEVANT
+from papers.lajewska2025.ch6_test_queries import union_spans
 from papers.lajewska2025.spans import mark_characters, reference_similarity
 
 Key = tuple[str, str]
@@ -45,15 +45,11 @@ def input_passages(passages: pd.DataFrame) -> pd.DataFrame:
     return inputs[columns].drop_duplicates(["input", "topic", "passage_id"], ignore_index=True)
 
 
-def human_spans(
-    passages: pd.DataFrame, marks: Marks, *, annotators: int, shortest: int
-) -> dict[Key, tuple[Span, ...]]:
-    """Parts of the relevant passages that enough annotators marked."""
-    spans = {}
-    for row in passages[passages["input"] == RELEVANT].itertuples(index=False):
-        key = (row.topic, row.passage_id)
-        spans[key] = agreed_spans(marks[key], row.text, minimum=annotators, shortest=shortest)
-    return spans
+def human_spans(passages: pd.DataFrame, marks: Marks) -> dict[Key, tuple[Span, ...]]:
+    """Contiguous unions of all annotators' snippets in the relevant passages."""
+    relevant = passages[passages["input"] == RELEVANT]
+    keys = zip(relevant["topic"], relevant["passage_id"], strict=True)
+    return {key: union_spans(marks[key]) for key in keys}
 
 
 def classified_spans(
@@ -74,9 +70,6 @@ def matching_threshold(
     validation: pd.DataFrame,
     marks: Marks,
     probabilities: Mapping[Key, float],
-    *,
-    annotators: int,
-    shortest: int,
 ) -> float:
     """Threshold that detects about as many sentences as there are human nuggets.
 
@@ -85,9 +78,7 @@ def matching_threshold(
     """
     passages = input_passages(validation)
     passages = passages[passages["input"] == RELEVANT]
-    target_count = sum(
-        map(len, human_spans(passages, marks, annotators=annotators, shortest=shortest).values())
-    )
+    target_count = sum(map(len, human_spans(passages, marks).values()))
     values = [
         probabilities[row.question, row.text[start:end]]
         for row in passages.itertuples(index=False)
@@ -141,23 +132,22 @@ def nuggets_by_detection(
 
 
 def nuggets(job: Job) -> None:
-    """Passages of the test questions, with nuggets by people and by a classifier.
+    """Passages of the test queries, with nuggets by people and by a classifier.
 
     A sentence is a nugget of the classifier if its answer probability reaches a threshold. At this
     threshold the classifier detects as many nuggets on the validation questions as people marked.
     """
-    params = job.params
-    rule_of_people = {"annotators": params.least, "shortest": params.shortest}
-    passages, _ = read_labels(job.input)
+    queries = pd.read_parquet(job.input.test_queries)["topic"]
+    passages, _ = hold_out(*read_labels(job.input), queries)
     marks = read_human_marks(job.input.dataset)
     scores = pd.read_parquet(job.input.scores)
     probabilities = scores.set_index(["question", "sentence"])["probability"].to_dict()
     validation = passages[passages["partition"] == "validation"]
-    threshold = matching_threshold(validation, marks, probabilities, **rule_of_people)
+    threshold = matching_threshold(validation, marks, probabilities)
     job.log.write(f"Sentences with a probability of at least {threshold} are nuggets.\n")
-    test_passages = input_passages(passages[passages["partition"] == "test"])
+    test_passages = input_passages(passages[passages["turn_id"].isin(queries)])
     detected = classified_spans(test_passages, probabilities, threshold)
-    gold = human_spans(test_passages, marks, **rule_of_people)
+    gold = human_spans(test_passages, marks)
     job.write_frame(test_passages, "passages")
     job.write_frame(nuggets_by_detection(test_passages, gold, detected), "nuggets")
     agreed = [
@@ -298,21 +288,6 @@ def marked_spans(passage: str, answer: str) -> Detection:
             spans.append(match.span())
             offset = match.end()
     return Detection(tuple(sorted(spans)), tuple(strays))
-
-
-def agreed_spans(
-    people: npt.ArrayLike, text: str, *, minimum: int, shortest: int = 1
-) -> tuple[Span, ...]:
-    """Sequences of words that enough people marked."""
-    marks = np.asarray(people, dtype=bool)
-    is_agreed = marks.sum(axis=0) >= minimum
-    parts: list[list[Span]] = [[]]
-    for word in re.finditer(r"\S+", text):
-        if 2 * is_agreed[word.start() : word.end()].sum() >= word.end() - word.start():
-            parts[-1].append(word.span())
-        elif parts[-1]:
-            parts.append([])
-    return tuple((part[0][0], part[-1][1]) for part in parts if len(part) >= shortest)
 
 
 def nuggets_frame(

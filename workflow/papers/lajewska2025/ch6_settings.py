@@ -29,7 +29,7 @@ class ReleasedGinger(Settings):
         description="Language models that write: key of `language_models` -> name in tables.",
     )
     questions: int = Field(
-        3, ge=2, le=38, description="Number of questions; each run sends them to the models again."
+        3, ge=2, le=44, description="Number of questions; each run sends them to the models again."
     )
 
 
@@ -57,7 +57,7 @@ class FullGinger(Settings):
     inference_revision: str | None = Field(
         None, min_length=1, description="Commit, tag or branch of the hub name."
     )
-    questions: int = Field(38, ge=2, le=38, description="Number of questions.")
+    questions: int = Field(44, ge=2, le=44, description="Number of questions.")
     trec_rag: PlainPath | None = Field(
         None,
         description=(
@@ -111,13 +111,6 @@ class Ginger(Settings):
         35, ge=5, le=500, description="Maximum number of words of the sentence on a cluster."
     )
     sentences: int = Field(3, ge=1, le=20, description="Sentences of the one-step baseline.")
-    annotators: int = Field(
-        2,
-        ge=1,
-        le=3,
-        description="Minimum number of the three annotators who marked a human nugget.",
-    )
-    shortest: int = Field(3, ge=1, le=50, description="Minimum number of words of a human nugget.")
     length: int = Field(128, ge=8, le=512, description="Word pieces of an encoded nugget.")
     max_tokens: int = Field(96, ge=8, le=4096, description="Maximum number of tokens of an answer.")
     reasoning_tokens: int = Field(

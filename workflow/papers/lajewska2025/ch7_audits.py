@@ -16,6 +16,14 @@ from everycell.verdicts.audits import (
 from papers.lajewska2025.published_anova import ALPHA, format_rows, p_values
 
 
+def audit_lajewska2025_table_7_3_limitations(cells: Cells) -> Finding:
+    """Table 7.3: limitations of perfect responses, which accurate explanations lack (§ 7.3.1)."""
+    content = cells("table_7_3").pivot(index="condition", columns="row", values="value")
+    is_perfect = content["Response"].str.startswith("+") & content["Source"].str.startswith("+")
+    conditions = content.index[is_perfect & (content["Limitations"] != "–")]
+    return holds_if_any(list(conditions), "no perfect response has accurate limitations")
+
+
 def audit_lajewska2025_table_7_4_scale(cells: Cells) -> Finding:
     """Table 7.4: an "S", although the p-value implies an omega squared below 0.01.
 

@@ -135,14 +135,26 @@ def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
 
 
 def query_sha256(query: str) -> str:
-    """First 12 hex digits of a normalised query's hash, to compare queries without copying them.
+    """First 12 hex digits of a normalised text's hash, to compare texts without copying them.
 
-    Queries are normalised with NFKC, lower case and straight apostrophes; other punctuation and
+    Texts are normalised with NFKC, lower case and straight apostrophes; other punctuation and
     white space become single spaces.
     """
-    text = unicodedata.normalize("NFKC", query).lower().replace("’", "'").replace("‘", "'")
-    text = re.sub(r"\s+", " ", re.sub(r"[^\w\s']", " ", text)).strip()
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return _sha256(_normalised_words(query))
+
+
+def excerpt_sha256(text: str, start: int = 0, end: int | None = None) -> str:
+    """`query_sha256` of the normalised words of a text from `start` up to, but without, `end`."""
+    return _sha256(_normalised_words(text)[start:end])
+
+
+def _normalised_words(text: str) -> list[str]:
+    text = unicodedata.normalize("NFKC", text).lower().replace("’", "'").replace("‘", "'")
+    return re.sub(r"[^\w\s']", " ", text).split()
+
+
+def _sha256(words: Sequence[str]) -> str:
+    return hashlib.sha256(" ".join(words).encode()).hexdigest()[:12]
 
 
 def read_queries(path: Path) -> pd.DataFrame:

@@ -26,7 +26,7 @@ from everycell.metrics.gfrc import (
     without_duplicates,
 )
 from everycell.trec.runs import read_run, trec_order
-from papers.sakai2023.ch1_figures import slope
+from papers.sakai2023.ch1_figures import memberships, slope
 from papers.sakai2023.data import (
     ATTRIBUTE_SETS,
     ranked_pages,
@@ -94,6 +94,18 @@ def weights(job: ResultJob) -> None:
         value=position_weight(films["words"], job.params.budget)
     )
     job.write_figure(points, slope(points, job.params.budget))
+
+
+def annotations(job: ResultJob) -> None:
+    """Figure 5: films of both conversations, with their levels, positions and groups."""
+    entities, sets = _read_conversations(job)
+    cells = job.input_cells("sakai2023/figure_5")
+    levels = cells[cells["metric"] == "level"].set_index(["system", "entity"])["value"]
+    films = entities.assign(
+        level=[levels[key] for key in zip(entities["system"], entities["entity"], strict=True)],
+        words=["" if np.isnan(words) else f"{words:g}" for words in entities["word_count"]],
+    )
+    job.write_figure(cells, memberships(films, {name: f"{name} group" for name in sets}))
 
 
 def gfr(job: ResultJob) -> None:

@@ -81,6 +81,21 @@ use rule figure as sakai2023_weights with:
         "Weights of nuggets by position (Figure 1)"
 
 
+# Figure 5: the annotations themselves, without the text of the conversations.
+use rule figure as sakai2023_annotations with:
+    input:
+        annotations="published/sakai2023/figure_5.csv",
+        targets="published/sakai2023/targets.csv",
+    pathvars:
+        result="embedded/sakai2023/figure_5",
+    params:
+        **runs("sakai2023/ch1:annotations"),
+        **PILOT_CONVERSATIONS,
+        declared=declared_inputs("embedded", "sakai2023", "figure_5"),
+    message:
+        "Annotated conversations (Figure 5)"
+
+
 # Section 2.1: GFR, the measure of ranked lists that GFRC extends, on the pilot runs of FairWeb-1.
 use rule table as sakai2023_gfr with:
     input:
