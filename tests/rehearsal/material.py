@@ -378,7 +378,7 @@ def answerability(stage: Stage) -> Settings:
     return {
         "language_models": stage.endpoints("mine"),
         "answerability": {
-            "asked": {"models": {"mine": "Toy"}, "questions": 1},
+            "prompted": {"models": {"mine": "Toy"}, "questions": 1},
             "full": {
                 "model": stage.put_on_hub("toy/encoder", write_encoder),
                 "squad": "data/train-v2.0.json",

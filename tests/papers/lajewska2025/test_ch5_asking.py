@@ -36,7 +36,7 @@ TEST = pd.DataFrame(
 
 
 @pytest.mark.parametrize(
-    ("answer", "found"),
+    ("answer", "is_positive"),
     [
         ("1", True),
         (" 1.", True),
@@ -50,8 +50,8 @@ TEST = pd.DataFrame(
         ("note: 1", True),
     ],
 )
-def test_finds_answer_rule(answer, found):
-    assert finds_answer(answer) is found
+def test_finds_answer_rule(answer, is_positive):
+    assert finds_answer(answer) is is_positive
 
 
 def test_ranking_cases_subsets():

@@ -47,9 +47,9 @@ def test_choose_passages_one_of_each_cluster(seed):
     frame = passages(
         (4, "a bee", 1), (3, "red kite sky", 9), (3, "deep blue sea", 2), (0, "x y", 4)
     )
-    chosen = choose_passages(frame, size=3, seed=seed)
-    assert [name.partition("-")[0] for name in chosen[:1]] == ["0"]
-    assert sorted(name.partition("-")[0] for name in chosen) == ["0", "1", "2"]
+    selection = choose_passages(frame, size=3, seed=seed)
+    assert [name.partition("-")[0] for name in selection[:1]] == ["0"]
+    assert sorted(name.partition("-")[0] for name in selection) == ["0", "1", "2"]
 
 
 def test_choose_passages_random_members():
@@ -63,8 +63,8 @@ def test_choose_passages_random_members():
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 def test_choose_passages_equal_texts():
     """Fewer clusters than passages to take: more are drawn from the rest."""
-    chosen = choose_passages(passages((3, "the same words", 6)), size=4, seed=1)
-    assert len(set(chosen)) == 4
+    selection = choose_passages(passages((3, "the same words", 6)), size=4, seed=1)
+    assert len(set(selection)) == 4
 
 
 def test_choose_passages_all():

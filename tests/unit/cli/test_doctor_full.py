@@ -130,9 +130,9 @@ def test_local_models_require_a_gpu_and_the_hub(project, monkeypatch):
     report = doctor("abolghasemi2026_ch3")
     size = requirements("zephyr", Config().language_models).gpu_gb
     # Tables 3.3 to 3.5 are not configured.
-    others = "; for the other 3, set counterfactuals.full.labels."
+    advice = "; for the other 3, set counterfactuals.full.labels."
     assert report["ending"].endswith(
-        f"cannot start: use a machine with a GPU of {size:.0f} GB{others}"
+        f"cannot start: use a machine with a GPU of {size:.0f} GB{advice}"
     )
     monkeypatch.setattr(full_machine.metadata, "version", lambda name: "2.13.0+cpu")
     assert "install torch for your GPU" in doctor("abolghasemi2026_ch3")["ending"]

@@ -42,9 +42,9 @@ def pool(job: Job) -> None:
     rewritings = frame_rewritings(pd.read_parquet(job.input.generated))
     dialogues = make_pool(rewritings, originals, actual=job.params.actual, seed=job.params.seed)
     job.write_frame(dialogues, "pool")
-    shown = dialogues[["dialogue", "text"]].assign(annotator="", satisfied="", coherent="")
-    shown = shown[["dialogue", "text", *COLUMNS[1:]]]
-    shown.to_csv(job.output.form, index=False, lineterminator="\n")
+    form = dialogues[["dialogue", "text"]].assign(annotator="", satisfied="", coherent="")
+    form = form[["dialogue", "text", *COLUMNS[1:]]]
+    form.to_csv(job.output.form, index=False, lineterminator="\n")
 
 
 def annotated(job: ResultJob) -> None:

@@ -49,13 +49,13 @@ def make_pool(
     dialogues = [(rewritten_dialogue(rewriting), rewriting.sample) for rewriting in rewritings]
     rows = [
         (
-            _name(shown.id, seed),
-            shown.benchmark,
-            shown is not original,
+            _name(dialogue.id, seed),
+            dialogue.benchmark,
+            dialogue is not original,
             original.satisfied,
-            dialogue_text(shown),
+            dialogue_text(dialogue),
         )
-        for shown, original in [*dialogues, *((sample, sample) for sample in drawn)]
+        for dialogue, original in [*dialogues, *((sample, sample) for sample in drawn)]
     ]
     columns = ["dialogue", "benchmark", "counterfactual", "satisfied", "text"]
     return pd.DataFrame(rows, columns=columns).sort_values("dialogue", ignore_index=True)
@@ -154,7 +154,7 @@ def agreements(labels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
 def agreements_by_kind(labels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
     """Both measures of both questions, on rewritten and on real dialogues."""
     first, second = _paired_labels(labels, pool)
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for (benchmark, rewritten), part in pool.groupby(["benchmark", "counterfactual"]):
         kind = "rewritten" if rewritten else "real"
         rows.append((benchmark, kind, "", "dialogues", len(part)))

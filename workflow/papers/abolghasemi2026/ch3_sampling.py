@@ -36,7 +36,7 @@ RANK = "rank by validation"
 def under_sample(samples: Sequence[Sample], share: float, *, seed: int) -> list[Sample]:
     """All dissatisfied samples, and so many satisfied ones that the former are a share of all.
 
-    All samples are kept if the satisfied ones are too few.
+    All samples remain if the satisfied ones are too few.
     """
     satisfied = [sample for sample in samples if sample.satisfied]
     if len(satisfied) == len(samples):
@@ -45,10 +45,10 @@ def under_sample(samples: Sequence[Sample], share: float, *, seed: int) -> list[
             fault="have no dissatisfied one",
             fix="raise `samples` of the estimator in config.yaml",
         )
-    wanted = _remaining(len(satisfied), len(samples) - len(satisfied), share)
-    drawn = set(random.Random(f"{seed} {UNDER_SAMPLING}").sample(range(len(satisfied)), wanted))
-    kept = {satisfied[index].id for index in drawn}
-    return [sample for sample in samples if not sample.satisfied or sample.id in kept]
+    number = _remaining(len(satisfied), len(samples) - len(satisfied), share)
+    drawn = set(random.Random(f"{seed} {UNDER_SAMPLING}").sample(range(len(satisfied)), number))
+    drawn_ids = {satisfied[index].id for index in drawn}
+    return [sample for sample in samples if not sample.satisfied or sample.id in drawn_ids]
 
 
 def _remaining(satisfied: int, dissatisfied: int, share: float) -> int:
@@ -76,6 +76,7 @@ def train(job: Job) -> None:
 
         baselines = ()
 
+    # pyrefly: ignore[bad-instantiation]  `kind` is concrete
     estimator = Estimator(
         job.folder_of("encoder") if kind.small_encoder(frozen=settings.frozen) else None,
         training=settings.training,

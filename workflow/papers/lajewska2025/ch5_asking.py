@@ -109,7 +109,7 @@ def finds_answer(answer: str) -> bool:
     return bool(text) and not _NEGATIVE.search(text)
 
 
-def asked(job: ResultJob) -> None:
+def prompted_accuracy(job: ResultJob) -> None:
     """Text 5.7: accuracy of language models that are asked about passages and rankings."""
     job.facts["language_models"] = [
         json.loads(Path(path).read_text(encoding="utf-8")) for path in job.input.provenance
@@ -124,7 +124,7 @@ def asked(job: ResultJob) -> None:
 
 def accuracies(answers: pd.DataFrame, thresholds: Sequence[float]) -> pd.DataFrame:
     """Accuracy of each setup; decisions on passages also as rankings, by mean and threshold."""
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for setup, group in answers.groupby("setup", sort=False):
         truth = group["answerable"]
         rows.append((setup, "", "cases", len(group)))

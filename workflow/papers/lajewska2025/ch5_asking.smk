@@ -25,8 +25,8 @@ use rule asking_step as lajewska2025_ch5_ask with:
         **runs("lajewska2025/ch5_asking:ask"),
         model="{model}",
         answered_by=lambda wildcards: answered_by(wildcards.model),
-        questions=ASKED.questions,
-        decoding={"max_tokens": ASKED.max_tokens, "temperature": 0.0},
+        questions=PROMPTED.questions,
+        decoding={"max_tokens": PROMPTED.max_tokens, "temperature": 0.0},
         record="lajewska2025-ch5-{model}",
     message:
         "Asking {wildcards.model} whether passages answer a question"
@@ -35,15 +35,15 @@ use rule asking_step as lajewska2025_ch5_ask with:
 # Text 5.7: accuracy of these labels.
 use rule table as lajewska2025_ch5_asked with:
     input:
-        answers=asked_answers("parquet"),
-        provenance=asked_answers("provenance.json"),
+        answers=prompted_answers("parquet"),
+        provenance=prompted_answers("provenance.json"),
     pathvars:
         result="full/lajewska2025/text_5_7",
     resources:
         **needs(800),
     params:
-        **runs("lajewska2025/ch5_asking:asked"),
-        names=list(ASKED.models.values()),
+        **runs("lajewska2025/ch5_asking:prompted_accuracy"),
+        names=list(PROMPTED.models.values()),
         thresholds=CHATGPT_THRESHOLDS,
     message:
         "Accuracy of language models that detect answerability (Text 5.7)"

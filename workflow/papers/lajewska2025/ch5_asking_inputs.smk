@@ -1,14 +1,14 @@
 # Inputs and parameters of the rules of lajewska2025, ch5_asking.smk.
 
-ASKED = SETTINGS.answerability.asked
+PROMPTED = SETTINGS.answerability.prompted
 
 
-def asked_answers(ending):
+def prompted_answers(ending):
     """Input function: labels or provenance of the configured models, by file ending."""
 
     def files(wildcards):
         models = named_by_user(
-            "answerability.asked.models",
+            "answerability.prompted.models",
             "language models that detect answerability",
             "papers/lajewska2025.md",
             kind="language models",

@@ -40,7 +40,7 @@ def choose_passages(
     passages: pd.DataFrame, *, size: int, seed: int, clusters: bool = True
 ) -> list[str]:
     """Choose passages of a question; without clusters, a level with too many is drawn from."""
-    chosen: list[str] = []
+    selection: list[str] = []
     for level, number in level_quotas(passages["relevance"], size).items():
         group = passages[passages["relevance"] == level]
         documents = group["document"].tolist()
@@ -50,8 +50,8 @@ def choose_passages(
             if clusters and number > 1:
                 parts = _clusters(documents, group["text"].tolist(), number, seed)
             documents = _draw(parts, number, draw)
-        chosen += documents
-    return chosen
+        selection += documents
+    return selection
 
 
 def _clusters(
@@ -68,9 +68,9 @@ def _clusters(
 def _draw(parts: Sequence[Sequence[str]], number: int, draw: np.random.Generator) -> list[str]:
     """Draw one document of each part, and more if there are fewer parts than documents to draw."""
     first = [part[int(draw.integers(len(part)))] for part in parts][:number]
-    others = [document for part in parts for document in part if document not in first]
-    more = draw.choice(len(others), number - len(first), replace=False)
-    return [*first, *(others[index] for index in more)]
+    remaining = [document for part in parts for document in part if document not in first]
+    more = draw.choice(len(remaining), number - len(first), replace=False)
+    return [*first, *(remaining[index] for index in more)]
 
 
 def planted_passages(
@@ -102,12 +102,12 @@ def planted_choice(job: ResultJob) -> None:
         covered, complete = [], []
         for question in range(params.questions):
             passages, group_of = planted_passages(**params.planted, seed=params.seed + question)
-            chosen = choose_passages(
+            selection = choose_passages(
                 passages, size=params.size, seed=params.seed + question, clusters=clusters
             )
-            covered.append(len({group_of[document] for document in chosen}))
+            covered.append(len({group_of[document] for document in selection}))
             high = set(passages.loc[passages["relevance"] == HIGH, "document"])
-            complete.append(high <= set(chosen))
+            complete.append(high <= set(selection))
         rows += [
             (row, "questions", params.questions),
             (row, "levels as by the rule", sum(complete)),

@@ -15,8 +15,8 @@ _PASSAGE, _PROMPT, _EXAMPLES, _TOKENS = 162, 60, 85, 1.35
 
 def full_loads(config: Any) -> list[Load]:
     """Loads of the full tier, computed from its settings."""
-    asked = config.answerability.asked
-    share = min(asked.questions or QUESTIONS, QUESTIONS) / QUESTIONS
+    settings = config.answerability.prompted
+    share = min(settings.questions or QUESTIONS, QUESTIONS) / QUESTIONS
     passages, rankings = round(share * PASSAGES), round(share * RANKINGS)
     words = passages * (_PASSAGE + _PROMPT) + rankings * (2 * (3 * _PASSAGE + _PROMPT) + _EXAMPLES)
     requests = passages + 2 * rankings
@@ -25,7 +25,7 @@ def full_loads(config: Any) -> list[Load]:
             "answerability",
             requests,
             round(words * _TOKENS),
-            requests * asked.max_tokens,
+            requests * settings.max_tokens,
             f"{passages} passages + 2 setups × {rankings} rankings",
         )
     ]

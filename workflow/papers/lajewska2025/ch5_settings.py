@@ -51,7 +51,7 @@ class FullClassifier(SentenceClassifier):
     )
 
 
-class AskedModels(Settings):
+class PromptedModels(Settings):
     """Language models that are asked whether passages and rankings answer a question."""
 
     models: dict[str, Annotated[str, Field(min_length=1)]] = Field(
@@ -73,7 +73,7 @@ class Answerability(Settings):
     )
     frozen: FrozenClassifier = FrozenClassifier()
     full: FullClassifier = FullClassifier(epochs=3, batch=32, learning_rate=5e-5)
-    asked: AskedModels = AskedModels()
+    prompted: PromptedModels = PromptedModels()
 
 
 class PlantedPassages(Settings):
