@@ -43,6 +43,9 @@ from papers.abolghasemi2026.ch3_data import (
 )
 from papers.abolghasemi2026.ch3_full_generation import picked_samples
 from papers.abolghasemi2026.ch3_labels import make_pool
+from papers.lajewska2025.answerability_data import read_passage_labels
+from papers.lajewska2025.ch6_test_queries import topic_of
+from papers.lajewska2025.ch6_votes import Study, plant_votes
 
 WORDS = ["the", "a", "is", "of", "to", "and", "was", "founded", ".", "?"]
 TOWNS = toy_corpora.TOWNS[:5]
@@ -391,11 +394,34 @@ def answerability(stage: Stage) -> Settings:
     }
 
 
+#: Number of questions that a model of chapter 6 answers, and topics of the test queries.
+QUESTIONS, TEST_TOPICS = 3, ("89", "96", "100", "105", "143")
+
+
+def write_votes(stage: Stage) -> str:
+    """Answers of a crowd study on the responses to the first questions."""
+    folder = stage.mirror / "cast-answerability"
+    passages = read_passage_labels(
+        folder / "snippets_sentence_answerability.csv.gz", folder / "unanswerable_passages.csv.gz"
+    )
+    turns = passages["turn_id"]
+    topics = turns[turns.map(topic_of).isin(TEST_TOPICS)].unique()[:QUESTIONS]
+    study = Study(
+        QUESTIONS, 5, share=0.3, rating=0.5, agreement=0.1, inattentive=0.1, rejected_from=5
+    )
+    votes, _ = plant_votes(study, np.random.default_rng(0))
+    names = {f"q{number}": topic for number, topic in enumerate(topics, 1)}
+    path = stage.folder / "votes.csv"
+    votes.assign(query=votes["query"].map(names)).to_csv(path, index=False)
+    return str(path)
+
+
 def responses(stage: Stage) -> Settings:
     """lajewska2025, chapter 6 and appendix C: a model that marks, writes and judges.
 
     In published form: topics, nuggets and responses, which are the released ones; requests and
-    replies of OpenAI's protocol. Invented: answers of the models, duoT5, the model of inference.
+    replies of OpenAI's protocol. Invented: answers of the models and of crowd workers, duoT5, the
+    model of inference.
     """
 
     def write(handler: object, body: dict) -> dict:
@@ -410,6 +436,10 @@ def responses(stage: Stage) -> Settings:
             return reply_of(f"{passage[:start]}<IN>{passage[start:end]}</IN>{passage[end:]}")
         if "Statements:" in prompt:
             return reply_of("1: yes")
+        if prompt.startswith("Text of the quiz:"):
+            return reply_of("+ food\n+ nests\n- ships\n- rain")
+        if "Beginnings of documents" in prompt:
+            return reply_of("- food of owls\n- nests")
         if prompt.startswith("Text:"):
             return reply_of("- What do owls eat?\n- Why?")
         if "statements" in body["messages"][0]["content"]:
@@ -425,7 +455,8 @@ def responses(stage: Stage) -> Settings:
                     "toy/duo", lambda folder: write_t5(folder, ["true", "false", "the", "of"])
                 ),
                 "inference": stage.put_on_hub("toy/nli", write_inference),
-                "questions": 3,
+                "questions": QUESTIONS,
+                "votes": write_votes(stage),
                 "judges": {"mine": "GPT4o", "second": "Gemini", "third": "Claude"},
                 "topics": 2,
             }

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import pickle
 import re
 from collections import defaultdict
 from dataclasses import replace
@@ -16,6 +17,7 @@ from snakemake.scheduling.job_scheduler import JobScheduler
 from everycell.receipts.code import script_files
 from everycell.records.papers import all_artefacts, load_papers
 from everycell.records.tables import RUNNABLE
+from everycell.workflow.planned_jobs import maker_of, makers, planned_jobs
 
 REPOSITORY = Path(__file__).parents[2]
 #: Rules that others inherit from.
@@ -203,6 +205,26 @@ def test_snakemake_internals(rules):
             assert all(f"{{{wildcard},{pattern}}}" in file for file in files), rule.name
     # `remove_start_limit` sets this to None.
     assert "self.job_rate_limiter is None" in inspect.getsource(JobScheduler)
+
+
+@pytest.mark.slow
+def test_rules_before_as_planned(tree):
+    [figure] = planned_jobs(tree.folder, "results/embedded/lajewska2025/figure_6_1.csv")
+    rules = pickle.loads(figure.context).params["rules"][""]
+    jobs = planned_jobs(tree.folder, "results/released/lajewska2025/table_C_7.csv")
+    makers_of_files = makers(jobs)
+    before = defaultdict(set)
+    for job in jobs:
+        if not job.rule.startswith("fetch"):
+            files = [maker_of(path, makers_of_files) for path in job.all_inputs]
+            before[job.rule] |= {
+                maker.rule for maker in files if maker and not maker.rule.startswith("fetch")
+            }
+    assert {name: set(rule["after"]) for name, rule in rules.items()} == before
+    assert len(rules) > 7
+    # Wildcards have their values.
+    assert rules["lajewska2025_ch6_write"]["message"] == "Responses by smollm2"
+    assert rules["lajewska2025_ch6_ranks"]["script"] == "lajewska2025/ch6_clusters:ranks"
 
 
 @pytest.mark.slow

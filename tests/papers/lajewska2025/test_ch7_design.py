@@ -87,7 +87,8 @@ def test_questions_once_or_for_each_query(tmp_path):
         tables[number] = job.tables[""].set_index(["row", "metric"])["value"]
     assert tables["1"]["Topic Familiarity", "asked"] == "for each query"
     assert tables["1"]["Interest in Topic", "asked"] == "once per worker"
-    assert tables["2"]["Fairness", "options"] == 3 and tables["2"]["Relevance", "options"] == 2
+    assert tables["2"]["Fairness", "options"] == "3"
+    assert tables["2"]["Relevance", "options"] == "2"
 
 
 def test_comments_are_hashed_from_the_quotation_on(tmp_path):

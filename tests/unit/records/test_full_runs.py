@@ -178,7 +178,7 @@ COUNTED = {
     "lajewska2025_ch5_asked": ("papers.lajewska2025.ch5_scale", {"answerability": 1}),
     "lajewska2025_ch6_pipeline": (
         "papers.lajewska2025.ch6_scale",
-        {"nuggets": 1, "responses": 1},
+        {"rephrased passages": 1, "nuggets": 1, "responses": 1},
     ),
     "lajewska2025_ch6_ragas": ("papers.lajewska2025.ch6_scale", {"ratings": 1}),
     "lajewska2025_ch6_judges": ("papers.lajewska2025.ch6_scale", {"judgements": 1}),

@@ -201,6 +201,26 @@ def test_search_real_text(folder, mirror):
             assert index.search({"q": documents["700"]}, ranker, k=1)["document"].item() == "700"
 
 
+@pytest.mark.parametrize(("k1", "b"), [(0.9, 0.4), (2.75, 1.0)])
+def test_search_equals_pyserini_but_for_ties(documents, index, k1, b):
+    """pyserini's `LuceneSearcher` wraps this Java class; its ties are in the order of the index."""
+    from jnius import autoclass
+
+    text = autoclass("java.lang.String")
+    searcher = autoclass("io.anserini.search.SimpleSearcher")(text(str(index.folder)))
+    searcher.set_bm25(k1, b)
+    searcher.set_analyzer(autoclass("org.apache.lucene.analysis.core.WhitespaceAnalyzer")())
+    depth = len(documents)
+    for terms in QUERIES.values():
+        ours = index.search({"q": terms}, BM25(k1=k1, b=b), depth)
+        hits = searcher.search(text(" ".join(terms)), depth)
+        scores = {hit.docid: hit.score for hit in hits}
+        assert len(ours) > 1
+        # The Java class rounds scores to 4 decimals.
+        expected = pytest.approx(scores, abs=6e-5)
+        assert dict(zip(ours["document"], ours["score"], strict=True)) == expected
+
+
 @pytest.mark.parametrize("k", range(1, 7))
 def test_search_ties(index, k):
     """d5 and its four copies tie; by bytes of UTF-8 the mathematical x is the greatest id."""

@@ -275,3 +275,24 @@ use rule figure as abolghasemi2026_ch2_curves_scidocs with:
         noise_seeds=CH2.noise_seeds,
     message:
         "Effectiveness by the weight of BM25 on SciDocs (Figure 2.3)"
+
+
+# Figure 2.2: query by example, as the rules from documents to the effectiveness of rankers.
+use rule figure as abolghasemi2026_ch2_setting with:
+    pathvars:
+        result="embedded/abolghasemi2026/figure_2_2",
+    params:
+        **runs("shared/pipelines:pipeline"),
+        rules=rules_before({"": "results/released/abolghasemi2026/table_2_1.csv"}),
+    message:
+        "The setting of query by example (Figure 2.2)"
+
+
+# Figure 2.1: scores of a toy document by TILDE and TILDEv2.
+use rule figure as abolghasemi2026_ch2_scores_example with:
+    pathvars:
+        result="embedded/abolghasemi2026/figure_2_1",
+    params:
+        **runs("abolghasemi2026/ch2_examples:scores_example"),
+    message:
+        "Scores by TILDE and TILDEv2 (Figure 2.1)"

@@ -173,3 +173,18 @@ use rule figure as heuss2025_ch2_simulation with:
         bootstrap=2000,
     message:
         "Outliers by number of items and of iterations (Figure 2.2)"
+
+
+# Figure 2.1: a toy policy before and after resampling.
+use rule figure as heuss2025_ch2_exposure_example with:
+    pathvars:
+        result="embedded/heuss2025/figure_2_1",
+    params:
+        **runs("heuss2025/ch2_examples:exposure_example"),
+        merits=[1.0, 0.9, 0.8, 0.7],
+        ranks=2,
+        iterations=20,
+        # With other orders of the items, the first decomposition may avoid most of these rankings.
+        seed=1,
+    message:
+        "Rankings with unknown exposure (Figure 2.1)"

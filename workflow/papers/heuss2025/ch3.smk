@@ -237,3 +237,16 @@ use rule figure as heuss2025_ch3_examples with:
         seed=SETTINGS.seed,
     message:
         "Scores before and after PUFR (Figure 3.7, {wildcards.tier})"
+
+
+# Figure 3.1: PUFR on a toy list.
+use rule figure as heuss2025_ch3_interval_example with:
+    pathvars:
+        result="embedded/heuss2025/figure_3_1",
+    params:
+        **runs("heuss2025/ch3_examples:interval_example"),
+        # Mean and standard deviation of the score, and whether the document is protected.
+        documents=[(4.0, 0.25, True), (3.0, 0.3, False), (2.6, 0.4, True), (1.0, 0.2, False)],
+        alpha=1.0,
+    message:
+        "Order that intervals of scores allow (Figure 3.1)"

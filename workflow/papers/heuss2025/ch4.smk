@@ -252,3 +252,18 @@ use rule figure as heuss2025_ch4_faithfulness with:
         seed=SETTINGS.seed,
     message:
         "Preservation and deletion (Figure 4.4, {wildcards.tier})"
+
+
+# Figure 4.1: the two models of the talent search.
+use rule figure as heuss2025_ch4_data_flow with:
+    input:
+        **TALENT_SEARCH,
+    pathvars:
+        result="embedded/heuss2025/figure_4_1",
+    params:
+        **runs("heuss2025/ch4_examples:data_flow"),
+        declared=TALENT_SEARCH_CELLS,
+        # One from a disfavoured university, and one from a favoured one.
+        candidates=["qual-biased", "privileged"],
+    message:
+        "Scores of the biased and the unbiased model (Figure 4.1)"

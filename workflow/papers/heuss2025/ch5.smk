@@ -242,3 +242,28 @@ use rule table as heuss2025_ch5_reported_full with:
         untold=[],
     message:
         "Numbers of configured models (section 5.5)"
+
+
+# Figure 5.1: kinds of citations, by four answerers.
+use rule figure as heuss2025_ch5_scenarios with:
+    pathvars:
+        result="embedded/heuss2025/figure_5_1",
+    conda:
+        environment("torch")
+    params:
+        **runs("heuss2025/ch5_examples:scenarios"),
+    message:
+        "Correct and faithful citations (Figure 5.1)"
+
+
+# Figure 5.5: a forged document and two answers, for two answerers.
+use rule figure as heuss2025_ch5_injection_example with:
+    pathvars:
+        result="embedded/heuss2025/figure_5_5",
+    conda:
+        environment("torch")
+    params:
+        **runs("heuss2025/ch5_examples:injection_example"),
+        seed=SETTINGS.seed,
+    message:
+        "Forging a document (Figure 5.5)"

@@ -172,3 +172,18 @@ use rule table as lajewska2025_ch3_pipeline with:
         ranges=CAST_RANGES,
     message:
         "Variants of the pipeline on the CAsT passages (section 3.4)"
+
+
+# Figure 3.1: stages of runs, one per architecture.
+use rule figure as lajewska2025_ch3_architectures with:
+    pathvars:
+        result="embedded/lajewska2025/figure_3_1",
+    params:
+        **runs("lajewska2025/ch3_architectures:architectures"),
+        runs={
+            "One rewriter for both stages (a)": "canard.bm25.mono",
+            "A rewriter per stage (b), with fusion of two rankers": "canard.fused-rm3.duo.qrecc",
+            "Dense retrieval alone (f)": "canard.dense",
+        },
+    message:
+        "Architectures of conversational search (Figure 3.1)"

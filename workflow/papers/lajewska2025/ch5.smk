@@ -292,3 +292,64 @@ use rule table as lajewska2025_ch5_accuracy_full with:
         chatgpt_thresholds=CHATGPT_THRESHOLDS,
     message:
         "Accuracy of answerability detection by the thesis' classifiers (Table 5.6)"
+
+
+# Figure 5.1: agreement of three annotators on a toy text.
+use rule figure as lajewska2025_ch5_agreement_example with:
+    output:
+        **figure_files(tables=["agreement"]),
+    pathvars:
+        result="embedded/lajewska2025/figure_5_1",
+    params:
+        **runs("lajewska2025/ch5_examples:agreement_example"),
+    message:
+        "Agreement on a toy text (Figure 5.1)"
+
+
+# Figure 5.2: a passage of CAsT-snippets with the snippets of the experts.
+use rule figure as lajewska2025_ch5_sample with:
+    input:
+        **annotations("paragraph_expert"),
+    pathvars:
+        result="released/lajewska2025/figure_5_2",
+    params:
+        **runs("lajewska2025/ch5_examples:sample"),
+        **SAMPLE_PASSAGE,
+    message:
+        "A passage with snippets (Figure 5.2)"
+
+
+# Figure 5.3: the same passage, annotated as a whole and by sentence.
+use rule figure as lajewska2025_ch5_designs with:
+    input:
+        **annotations("paragraph_master", "sentence_master"),
+    pathvars:
+        result="released/lajewska2025/figure_5_3",
+    params:
+        **runs("lajewska2025/ch5_examples:designs"),
+        **SAMPLE_PASSAGE,
+    message:
+        "Annotation by paragraph and by sentence (Figure 5.3)"
+
+
+# Figure 5.4: from made-up scores of sentences to a decision on a ranking.
+use rule figure as lajewska2025_ch5_aggregation_example with:
+    pathvars:
+        result="embedded/lajewska2025/figure_5_4",
+    params:
+        **runs("lajewska2025/ch5_examples:aggregation_example"),
+    message:
+        "Aggregation of scores (Figure 5.4)"
+
+
+# Figure B.2: labels of sentences from questions in the form of SQuAD 2.0, on a toy paragraph.
+use rule figure as lajewska2025_ch5_squad_example with:
+    pathvars:
+        result="embedded/lajewska2025/figure_B_2",
+    conda:
+        environment("torch")
+    params:
+        **runs("lajewska2025/ch5_squad_example:squad_example"),
+        seed=SETTINGS.seed,
+    message:
+        "Labels from questions (Figure B.2)"

@@ -5,6 +5,9 @@ ACCURACY_TABLES = ["readings", "unanswerable", "classifiers", "tests"]
 
 CHATGPT_THRESHOLDS = [0.33, 0.66]
 
+#: The passage of Figure 5.2, identified by its text.
+SAMPLE_PASSAGE = {"turn": "132_1-1", "passage": "MARCO_30_1605964568-1"}
+
 
 def released_predictions():
     """Released predictions for the passages of CAsT-answerability."""

@@ -263,3 +263,14 @@ use rule table as lajewska2025_ch6_completeness with:
         resamples=1000,
     message:
         "Completeness of responses (Table C.7)"
+
+
+# Figure 6.1: the steps of GINGER, as the rules for responses in the released tier.
+use rule figure as lajewska2025_ch6_steps with:
+    pathvars:
+        result="embedded/lajewska2025/figure_6_1",
+    params:
+        **runs("shared/pipelines:pipeline"),
+        rules=rules_before({"": "results/released/lajewska2025/table_C_7.csv"}),
+    message:
+        "Steps from nuggets to responses (Figure 6.1)"

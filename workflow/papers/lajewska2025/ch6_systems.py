@@ -16,6 +16,8 @@ DENSITY, LSA = "BERTopic", "LSA"
 NEURAL, BM25 = "DuoT5", "BM25"
 #: Kinds of input.
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
+#: Passages of a ranker, and relevant passages that a model rephrased.
+RETRIEVED, REPHRASED = "retrieved", "rephrased"
 BASELINE = "Baseline"
 #: The baseline with a chain of thought, which is not in the tables on CAsT.
 REASONED = "Baseline CoT"

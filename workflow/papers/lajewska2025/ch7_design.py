@@ -59,7 +59,7 @@ def questions(job: ResultJob) -> None:
         per_worker = answers.groupby("worker_ids")[column].nunique().max() == 1
         values = {
             "asked": "once per worker" if per_worker else "for each query",
-            "options": answers[column].nunique(),
+            "options": str(answers[column].nunique()),
         }
         rows += [(name, metric, values[metric]) for metric in metrics]
     job.write_table(pd.DataFrame(rows, columns=["row", "metric", "value"], dtype=object))

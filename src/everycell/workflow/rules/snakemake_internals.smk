@@ -4,11 +4,13 @@ import os
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from snakemake import __version__ as snakemake_version
 from snakemake.exceptions import WorkflowError
+from snakemake.iocontainers import Wildcards
 from snakemake.sourcecache import LocalSourceFile
 
 KNOWN_VERSIONS = ">=9.20,<10"
@@ -86,6 +88,55 @@ def requested_targets():
 def rules_have_environments():
     """Whether each rule has its own environment."""
     return bool(workflow.deployment_settings.deployment_method)
+
+
+def rules_before(targets):
+    """Parameter function: rules that make files, with message, script and the rules before each.
+
+    `targets` maps the name of a part to a file of the embedded or released tier. Downloads are left
+    out.
+    """
+
+    def rules_by_part(wildcards):
+        return {name: rules_of_target(target) for name, target in targets.items()}
+
+    return rules_by_part
+
+
+def rules_of_target(target):
+    """Rules that make a file, by name."""
+    values, makers, inputs, pending = {}, {}, {}, [target]
+    while pending:
+        path = pending.pop()
+        if path in makers or Path(path).is_relative_to(SETTINGS.cache):
+            continue
+        maker = next((known for known in workflow.rules if known.is_producer(path)), None)
+        if maker is None:
+            continue
+        makers[path] = maker
+        wildcards = maker.get_wildcards(path)
+        values.setdefault(maker.name, []).append(wildcards)
+        files = [str(file) for file in maker.expand_input(Wildcards(fromdict=wildcards))[0]]
+        inputs.setdefault(maker.name, []).extend(files)
+        pending.extend(files)
+    return {
+        maker.name: {
+            "message": message_of_jobs(maker, values[maker.name]),
+            "script": maker.params.script,
+            "after": sorted({makers[file].name for file in inputs[maker.name] if file in makers}),
+        }
+        for maker in sorted(set(makers.values()), key=lambda maker: maker.name)
+    }
+
+
+def message_of_jobs(maker, wildcards_of_jobs):
+    """Message of a rule for several jobs, with at most three values per wildcard."""
+    values = {}
+    for name in wildcards_of_jobs[0]:
+        names = sorted({wildcards[name] for wildcards in wildcards_of_jobs})
+        more = f" and {len(names) - 3} more" * (len(names) > 3)
+        values[name] = ", ".join(names[:3]) + more
+    return str(maker.message).format(wildcards=SimpleNamespace(**values), params=maker.params)
 
 
 def remove_start_limit():
