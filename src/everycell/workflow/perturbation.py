@@ -242,14 +242,16 @@ def relabel(rows: Rows, generator: random.Random) -> list[list[Any]]:
     """
     changed = [list(row) for row in rows.values]
     for column in rows.columns:
-        counts = Counter(row[column] for row in changed if has_value(row, column))
+        # By their text, since values may be lists or dictionaries.
+        values = {repr(row[column]): row[column] for row in changed if has_value(row, column)}
+        counts = Counter(repr(row[column]) for row in changed if has_value(row, column))
         if column in rows.bound | rows.conditions or not _has_few(counts, changed):
             continue
-        levels = sorted(counts, key=lambda value: (-counts[value], _sort_key(value)))
+        levels = sorted(counts, key=lambda text: (-counts[text], _sort_key(values[text])))
         following = dict(zip(levels, [*levels[1:], levels[0]], strict=True))
         for row in changed:
             if has_value(row, column):
-                row[column] = following[row[column]]
+                row[column] = values[following[repr(row[column])]]
     return changed
 
 
