@@ -42,8 +42,9 @@ def test_tables_of_chapter_6_full(
         return message
 
     server.replies = [write]
-    names = ["table_6_1", "table_6_4", "table_6_6", *(f"table_C_{n}" for n in range(3, 8))]
-    clean.build("--cores", "2", *(f"{RESULTS}/{name}.verdicts.json" for name in names))
+    names = [*(f"table_6_{n}" for n in range(1, 7)), *(f"table_C_{n}" for n in range(3, 9))]
+    tasks = "work/ginger/full/mine/tasks.csv"
+    clean.build("--cores", "2", tasks, *(f"{RESULTS}/{name}.verdicts.json" for name in names))
 
     def table(name: str) -> pd.DataFrame:
         return pd.read_csv(clean.folder / f"{RESULTS}/{name}.csv")
@@ -51,7 +52,14 @@ def test_tables_of_chapter_6_full(
     work = clean.folder / "work/ginger/full/mine"
     nuggets = pd.read_parquet(work / "nuggets.parquet")
     passages = pd.read_parquet(clean.folder / "work/ginger/released/passages.parquet")
-    output = passages[passages["topic"].isin(passages["topic"].unique()[:3])]
+    topics = passages["topic"].unique()[:3]
+    released = passages[passages["topic"].isin(topics)]
+    passages = pd.read_parquet(work / "passages.parquet")
+    # Those of the first questions, relevant ones again in other words, and five of BM25.
+    assert passages[: len(released)].equals(released.reset_index(drop=True))
+    counts = passages.groupby("input").size()
+    assert counts["rephrased"] == counts["relevant"] and counts["retrieved"] == 5 * 3
+    output = passages
     detected = nuggets[nuggets["detection"] == "GPT-4"]
     # A nugget of each passage: its first sentence, and no text from elsewhere.
     assert len(detected) == len(output)
@@ -73,7 +81,7 @@ def test_tables_of_chapter_6_full(
     assert relevant == in_print | {"Baseline CoT"}
     # The reasoning of a chain of thought is removed from its answer.
     reasoned = responses[responses["system"] == "Baseline CoT"]
-    assert set(reasoned["input"]) == {"relevant", "irrelevant"}
+    assert set(reasoned["input"]) == {"relevant", "irrelevant", "retrieved", "rephrased"}
     assert set(reasoned["text"]) == {"Mice are eaten."}
     beside = table("table_6_4.reasoning")
     assert set(beside["row"]) == {"Baseline", "Baseline CoT", "GINGER"}
@@ -88,7 +96,9 @@ def test_tables_of_chapter_6_full(
     }
     inputs = table("table_6_4")
     assert set(zip(inputs["row"], inputs["input"], strict=True)) == {
-        (row, kind) for row in ("Baseline", "GINGER") for kind in ("Relevant", "Irrelevant")
+        (row, kind)
+        for row in ("Baseline", "GINGER")
+        for kind in ("Relevant", "Irrelevant", "Retrieved")
     }
     # Of two statements that a response has, the first is supported.
     ragas = inputs.set_index("metric")["value"]
@@ -100,12 +110,32 @@ def test_tables_of_chapter_6_full(
     }
     published = pd.read_csv(clean.folder / "published/lajewska2025/table_C_6.csv")
     assert set(complete["row"]) == set(published["row"])
+    assert set(zip(complete["row"], complete["input"], strict=True)) == set(
+        zip(published["row"], published["input"], strict=True)
+    )
+    # Five runs of a judge that always answers the same.
+    runs = pd.read_parquet(work / "ragas.runs.parquet")
+    assert set(runs["run"]) == {1, 2, 3, 4, 5}
+    spread = table("table_C_6.runs").set_index("metric")["value"]
+    assert (spread["Faithfulness mean"] == 0.5).all() and (spread["Faithfulness sd"] == 0).all()
     assert table("table_6_1")["value"].between(0, 1).all()
     # Table 6.1 is the relevant half of Table 6.4, without these.
     own = inputs[~inputs["metric"].str.contains(" ")].query("input == 'Relevant'")
     own = own.sort_values(["row", "metric"])["value"]
     first = table("table_6_1").sort_values(["row", "metric"])["value"]
     assert own.tolist() == first.tolist()
+    # The crowd study: three questions in four comparisons, and votes of the same questions.
+    crowd_tasks = pd.read_csv(clean.folder / tasks)
+    assert len(crowd_tasks) == 2 * 3 * 4 and crowd_tasks["follow_up"].notna().all()
+    assert set(crowd_tasks["query"]) == set(topics) and crowd_tasks["aspect 1"].notna().all()
+    follow_ups = pd.read_parquet(work / "follow_ups.parquet")
+    assert all("food of owls" in facets for facets in follow_ups["facets"])
+    for name in ("table_6_2", "table_6_3", "table_6_5", "table_C_8"):
+        keys = [column for column in table(name) if column not in ("value", "marker")]
+        own = pd.read_csv(clean.folder / f"published/lajewska2025/{name}.csv")
+        assert set(map(tuple, table(name)[keys].to_numpy())) == set(
+            map(tuple, own[keys].to_numpy())
+        )
     receipt = json.loads((clean.folder / f"{RESULTS}/table_6_1.receipt.json").read_text())
     assert receipt["parameters"]["language_models"][0]["model"]["name"] == "gpt-9"
     check_key(clean, server, SECRET)

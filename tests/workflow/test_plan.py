@@ -344,3 +344,19 @@ def test_encode_input_length(tree, tmp_path, collection):
         model = {"kind": "splade", "model": "splade-tiny.zero-shot"}
         read.append(encode.params["input_options"](SimpleNamespace(collection=collection, **model)))
     assert read[0] == {**read[1], "length": 96} and read[1]["length"] == 40
+
+
+@pytest.mark.slow
+def test_swapped_collections_pronouns(clean):
+    """With tags, another function swaps genders, and it needs the tagger."""
+
+    def swap():
+        (rule,) = [rule for rule in clean.rules() if rule.name == "collection_swapped"]
+        return rule.params["script"].rpartition(":")[2], "tagger" in rule.input.keys()
+
+    assert swap() == ("collection_swapped", False)
+    clean.edit("config.yaml", "  pronouns: words\n", "  pronouns: tags\n")
+    assert swap() == ("collection_swapped_by_tags", True)
+    assert (
+        clean.planned("results/released/abolghasemi2026/table_4_2.csv")["collection_swapped"] == 2
+    )

@@ -37,6 +37,7 @@ _NAMES_BY_MODULE: dict[str, tuple[str, ...]] = {
         "citation_quality",
     ),
     "metrics.ir_measures_provider": ("AWRF", "GFR", "NFaiRR", "RBO", "TExFAIR"),
+    "statistics.preferences": ("preference_test",),
     # sakai2023
     "metrics.divergences": ("AttributeSet",),
     "metrics.gfrc": ("gfrc",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Literal
@@ -65,6 +65,7 @@ def interpolate_runs(
     alphas: Sequence[float] = ALPHAS,
     relevance_level: int = 1,
     missing_topics: Choice = "error",
+    track: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> InterpolatedRuns:
     """Interpolate the scores of two runs, with weights from cross-validation and from an oracle.
 
@@ -76,7 +77,8 @@ def interpolate_runs(
 
     For each measure, the noise oracle interpolates the better run with random numbers for the same
     documents. Like the oracle, it chooses the best weight of each topic, so its gain comes from
-    this choice alone.
+    this choice alone. These repetitions take most of the time: `track` receives their seeds and
+    yields them again, for example to show progress.
     """
     choices = {
         "missing_topics": (missing_topics, ("error", "drop")),
@@ -154,7 +156,7 @@ def interpolate_runs(
             [measure],
             alphas=alphas,
             over=over,
-            seeds=range(noise_seeds),
+            seeds=track(range(noise_seeds)),
         )
         rows.append(
             {

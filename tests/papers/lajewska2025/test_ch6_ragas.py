@@ -3,10 +3,13 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from papers.lajewska2025.ch6_cast import run_spread
+from papers.lajewska2025.ch6_judging import mean_over_runs
 from papers.lajewska2025.ch6_ragas import Grounding, answer_relevance, faithfulness
 
 PASSAGES = ("Owls eat mice.", "They hunt at\nnight.")
@@ -76,3 +79,27 @@ def test_relevance_is_the_mean_cosine_of_questions():
     assert result == [pytest.approx((np.cos(0.3) + np.cos(1.2)) / 2), 0.0, 0.0]
     # An empty response needs no request.
     assert len(prompts) == 2 and "2 different questions" in prompts[0][0].content
+
+
+RUNS = pd.DataFrame(
+    [
+        ("GINGER", "relevant", topic, "Faithfulness", run, value)
+        for topic, values in (("1_1", (0.2, 0.4)), ("1_2", (1.0, 0.8)), ("1_3", (0.6,)))
+        for run, value in enumerate(values, 1)
+    ],
+    columns=["system", "input", "topic", "metric", "run", "value"],
+)
+
+
+def test_mean_over_runs_missing_run():
+    means = mean_over_runs(RUNS).set_index("topic")["value"]
+    assert means.to_dict() == pytest.approx({"1_1": 0.3, "1_2": 0.9, "1_3": 0.6})
+
+
+def test_run_spread_between_runs():
+    """The deviation between means of runs is far below that between responses."""
+    values = run_spread(RUNS).set_index("metric")["value"]
+    assert values["Faithfulness mean"] == pytest.approx(0.6)
+    assert values["Faithfulness sd"] == pytest.approx(0.0)
+    single = run_spread(RUNS[RUNS["run"] == 1]).set_index("metric")["value"]
+    assert single["Faithfulness sd"] == 0

@@ -152,6 +152,12 @@ BROKEN: dict[str, Edit] = {
         {"row": "GINGER", "input": "Retrieved", "metric": "Coh"},
         "0.37",
     ),
+    "check_lajewska2025_vote_marks": (
+        "table_6_3",
+        {"row": "GINGER deep", "metric": "Resp. depth"},
+        "0.44",
+    ),
+    "check_lajewska2025_correlation_marks": ("table_C_8", {"value": "0.17"}, "0.13"),
     "check_lajewska2025_judge_means": ("table_6_7", {"value": "0.442"}, "0.445"),
     "check_lajewska2025_worker_sums": ("table_A_1", {"value": "34"}, "35"),
     "check_lajewska2025_pilot_votes": ("table_C_2", {"value": "26"}, "25"),

@@ -304,3 +304,16 @@ def test_interpolate_runs_command(both, interpolated, tmp_path, monkeypatch):
     )
     by_query = pd.read_csv(io.StringIO(call(*command, "--per-query", "--format", "csv")[1]))
     assert len(by_query) == 20 and by_query["tuned alpha"].isin(ALPHAS).all()
+
+
+def test_interpolate_runs_track_receives_the_seeds_of_each_measure(both):
+    received_seeds = []
+
+    def track(seeds):
+        received_seeds.append(list(seeds))
+        return received_seeds[-1]
+
+    result = interpolate_runs(*both, ["AP", "P@3"], noise_seeds=3, track=track)
+    assert received_seeds == [[0, 1, 2]] * 2
+    expected = interpolate_runs(*both, ["AP", "P@3"], noise_seeds=3)
+    pd.testing.assert_frame_equal(result.means, expected.means)

@@ -1,12 +1,15 @@
-"""Consistency of the published numbers of the chapter on GINGER."""
+"""Audits of the published tables of chapter 6 of lajewska2025 (GINGER)."""
 
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Iterator
 
 from everycell.verdicts.audits import (
     Cells,
     Finding,
+    concatenate_tables,
     holds_if_any,
     holds_if_none,
     published_number,
@@ -105,3 +108,46 @@ def check_lajewska2025_judge_means(cells: Cells) -> Finding:
         if abs(mean - published) > 0.001 + 1e-9
     ]
     return holds_if_none(faults, f"{len(means)} means agree within rounding")
+
+
+#: Votes on a comparison if all of its tasks count, and if only the accepted ones do (L1825).
+ALL_TASKS, ACCEPTED_TASKS = 220, 153
+_SHARES = ["Coh", "Con", "Eng", "Fac", "Suf", "Pref", "Resp. breadth", "Resp. depth"]
+
+
+def vote_p(count: int, votes: int, *, mirrored: bool = False) -> float:
+    """P of a chi-square test of votes against equal shares (scipy is slow to import).
+
+    If mirrored, the test is of the table of both methods' votes received and missed, without Yates'
+    correction: it counts each vote twice.
+    """
+    statistic = (2 * count - votes) ** 2 / votes * (2 if mirrored else 1)
+    return math.erfc(math.sqrt(statistic / 2))
+
+
+def differing_vote_marks(cells: Cells, votes: int, *, mirrored: bool = False) -> Iterator[str]:
+    """Shares whose mark fits no number of votes that rounds to the published share."""
+    table = rows_where(concatenate_tables(cells, "table_6_5", "table_6_3"), metric=_SHARES)
+    for cell in table[table["row"].isin(["GINGER", "GINGER deep"])].itertuples():
+        p_values = [
+            vote_p(count, votes, mirrored=mirrored)
+            for count in range(votes + 1)
+            if f"{count / votes:.2f}" == cell.value
+        ]
+        if all((p < 0.05) != (cell.marker == "*") for p in p_values):
+            comparison = cell.input if isinstance(cell.input, str) else cell.row
+            p_range = " to ".join(f"{p:.3f}" for p in sorted({min(p_values), max(p_values)}))
+            yield f"{comparison} {cell.metric} {cell.value}{cell.marker}: p = {p_range}"
+
+
+def check_lajewska2025_vote_marks(cells: Cells) -> Finding:
+    """Tables 6.3 and 6.5: marks follow from shares of 220 votes, by a chi-square test."""
+    with_accepted = (
+        f"{ACCEPTED_TASKS} votes{' counted twice' if mirrored else ''}: "
+        + ("; ".join(differing_vote_marks(cells, ACCEPTED_TASKS, mirrored=mirrored)) or "all fit")
+        for mirrored in (False, True)
+    )
+    return holds_if_none(
+        differing_vote_marks(cells, ALL_TASKS),
+        f"{ALL_TASKS} votes: all fit. {'. '.join(with_accepted)}",
+    )

@@ -1,4 +1,4 @@
-"""Chapter 6 and appendix C of lajewska2025: tables of nuggets and responses on CAsT passages."""
+"""Tables of nuggets and responses in chapter 6 of lajewska2025 and its appendix C (CAsT)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ from papers.lajewska2025.ch6_systems import (
     ENTAILED,
     FAITHFUL,
     GOLD,
+    LSA,
     REASONED,
     REFERENCES,
     RELEVANCE,
     RELEVANT,
+    REPHRASED,
+    RETRIEVED,
 )
 
 #: Name in `sizes` -> published column.
@@ -114,6 +117,8 @@ def cluster_table(clusters: pd.DataFrame) -> pd.DataFrame:
     for (detection, kind, clustering), group in clusters.groupby(
         ["detection", "input", "clustering"]
     ):
+        if kind == RETRIEVED and clustering == LSA:
+            continue  # Table C.5 has no such row.
         summary = size_statistics(
             group.groupby("topic")["cluster"].nunique(), group.groupby(["topic", "cluster"]).size()
         )
@@ -186,8 +191,8 @@ def mark_means(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
 def spread_cells(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Cells of `mark_means`, with mean and standard deviation over responses.
 
-    In the thesis, the deviation is over five runs of models that sample their answers; here
-    decoding is greedy.
+    According to the thesis, the deviation is over five runs; `run_spread` has that. Deviations as
+    large as the published ones can only be between responses.
     """
     means = mark_means(scores, reference)
     with_deviation = means["metric"].isin([FAITHFUL, RELEVANCE])
@@ -202,11 +207,21 @@ def spread_cells(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     return pd.concat([means, deviation_rows], ignore_index=True)
 
 
+def run_spread(runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard deviation of the means of single runs of RAGAs."""
+    keys = ["system", "input", "metric"]
+    means = runs.groupby([*keys, "run"], sort=False)["value"].mean()
+    summary = means.groupby(keys, sort=False).agg(mean="mean", sd="std").fillna(0.0)
+    table = summary.reset_index().melt(keys, ["mean", "sd"], "of")
+    table["metric"] += " " + table["of"]
+    return table.rename(columns={"system": "row"})[["input", "row", "metric", "value"]]
+
+
 def input_table(
     scores: pd.DataFrame, systems: Sequence[str] = (BASELINE, "GINGER")
 ) -> pd.DataFrame:
     """Scores of some systems per kind of input (Table 6.4; Table 6.1 has only relevant input)."""
-    selected = scores[scores["system"].isin(systems)]
+    selected = scores[scores["system"].isin(systems) & (scores["input"] != REPHRASED)]
     parts = [
         spread_cells(rows, BASELINE).assign(input=str(kind).capitalize())
         for kind, rows in selected.groupby("input", sort=False)
@@ -219,7 +234,10 @@ def variant_table(scores: pd.DataFrame) -> pd.DataFrame:
     """Faithfulness and answer relevance of all variants per kind of input (Table C.6)."""
     selected = scores[scores["metric"].isin([FAITHFUL, RELEVANCE])]
     systems = selected["system"]
-    selected = selected[~systems.str.contains("(", regex=False) & (systems != REASONED)]
+    is_published = ~systems.str.contains("(", regex=False) & (systems != REASONED)
+    # Table C.6 has fewer variants on rephrased input than Table C.7.
+    is_published &= (selected["input"] != REPHRASED) | ~systems.str.endswith("LSA")
+    selected = selected[is_published]
     selected = selected.assign(system=selected["system"].replace(dict(NAMES_IN_C6)))
     parts = [
         spread_cells(rows, BASELINE).assign(input=kind)
@@ -252,6 +270,8 @@ def inferred(job: ResultJob) -> None:
     means = means.rename(columns={"system": "row"}).assign(metric="Completeness")
     job.write_table(means[["row", "input", "metric", "value"]], artefact="table_C_7")
     job.write_table(variant_table(scores), artefact="table_C_6")
+    spread = run_spread(pd.read_parquet(job.input.runs))
+    job.write_supplement(spread, "runs", dict.fromkeys(spread["metric"].unique(), 3), "table_C_6")
 
 
 def size_statistics(counts: Iterable[int], lengths: Iterable[float]) -> dict[str, float]:

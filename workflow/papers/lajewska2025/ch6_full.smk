@@ -6,10 +6,34 @@
 include: "ch6_full_inputs.smk"
 
 
+# Passages of all inputs: relevant and irrelevant ones, the former in other words, and a ranker's.
+use rule asking_step as lajewska2025_ch6_further_input with:
+    input:
+        **answerability_labels(),
+        passages="work/ginger/released/passages.parquet",
+        run=retrieved_file("run", "a TREC run for the questions"),
+        texts=retrieved_file("passages", "the passages of the run"),
+        model=lambda wildcards: language_model_files(wildcards.model),
+        prompt=GINGER.prompts.get("rephrase", []),
+    output:
+        passages="work/ginger/full/{model}/passages.parquet",
+        provenance="work/ginger/full/{model}/rephrasing.provenance.json",
+    pathvars:
+        job="ginger/full/{model}/further_input",
+    params:
+        **runs("lajewska2025/ch6_further_input:further_input"),
+        questions=GINGER.full.questions,
+        depth=GINGER.full.retrieved.depth,
+        max_tokens=GINGER.full.passage_tokens,
+        record="lajewska2025-ch6-rephrase-{model}",
+    message:
+        "Passages of all inputs, rephrased by {wildcards.model}"
+
+
 use rule asking_step as lajewska2025_ch6_detect with:
     input:
         **annotations("dataset"),
-        passages="work/ginger/released/passages.parquet",
+        passages="work/ginger/full/{model}/passages.parquet",
         nuggets="work/ginger/released/nuggets.parquet",
         model=lambda wildcards: language_model_files(wildcards.model),
         template=GINGER.prompts.get("detection", []),
@@ -51,7 +75,7 @@ use rule torch_step as lajewska2025_ch6_ranks_full with:
 
 use rule asking_step as lajewska2025_ch6_write_full with:
     input:
-        passages="work/ginger/released/passages.parquet",
+        passages="work/ginger/full/{model}/passages.parquet",
         nuggets="work/ginger/full/{model}/nuggets.parquet",
         clusters="work/ginger/full/{model}/clusters.parquet",
         ranks="work/ginger/full/{model}/ranks.parquet",
@@ -118,17 +142,19 @@ use rule torch_step as lajewska2025_ch6_infer with:
 
 use rule asking_step as lajewska2025_ch6_ragas with:
     input:
-        passages="work/ginger/released/passages.parquet",
+        passages="work/ginger/full/{model}/passages.parquet",
         responses="work/ginger/full/{model}/responses.parquet",
         encoder=registered_encoder("minilm"),
         model=lambda wildcards: language_model_files(wildcards.model),
     output:
         scores="work/ginger/full/{model}/ragas.parquet",
+        runs="work/ginger/full/{model}/ragas.runs.parquet",
         provenance="work/ginger/full/{model}/ragas.provenance.json",
     pathvars:
         job="ginger/full/{model}/ragas",
     params:
         **runs("lajewska2025/ch6_judging:ragas"),
+        **GINGER.full.ragas.model_dump(),
         max_tokens=GINGER.full.passage_tokens,
         length=GINGER.length,
         record="lajewska2025-ch6-ragas-{model}",
@@ -172,12 +198,13 @@ use rule table as lajewska2025_ch6_detected_clusters with:
 use rule table as lajewska2025_ch6_inferred with:
     input:
         scores=full_ginger_files("inferred.parquet", "ragas.parquet"),
+        runs=full_ginger_files("ragas.runs.parquet"),
         provenance=full_ginger_files("responses.provenance.json", "ragas.provenance.json"),
     output:
         **table_files(),
         **table_files("full/lajewska2025/table_6_4", tables=["reasoning"]),
         **table_files("full/lajewska2025/table_6_6"),
-        **table_files("full/lajewska2025/table_C_6"),
+        **table_files("full/lajewska2025/table_C_6", tables=["runs"]),
         **table_files("full/lajewska2025/table_C_7"),
     pathvars:
         result="full/lajewska2025/table_6_1",

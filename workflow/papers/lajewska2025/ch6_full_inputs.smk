@@ -39,3 +39,18 @@ def inference_files(wildcards):
         "an inference model in safetensors",
         revision=GINGER.full.inference_revision,
     )
+
+
+def retrieved_file(key, content):
+    """Input function: a file of the input "retrieved", if configured."""
+
+    def file(wildcards):
+        if GINGER.full.retrieved.run is None:
+            return []
+        return str(
+            named_by_user(
+                f"ginger.full.retrieved.{key}", content, "grounded-responses.md", kind="file"
+            )
+        )
+
+    return file

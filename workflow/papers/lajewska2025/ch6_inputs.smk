@@ -51,4 +51,4 @@ def is_rag(wildcards):
 
 def passages_of(wildcards):
     """Source passages of the wildcard's nuggets."""
-    return f"work/ginger/{'rag24' if is_rag(wildcards) else 'released'}/passages.parquet"
+    return f"work/ginger/{'rag24' if is_rag(wildcards) else wildcards.source}/passages.parquet"

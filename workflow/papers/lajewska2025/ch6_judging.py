@@ -234,6 +234,12 @@ def infer(job: Job) -> None:
     job.write_frame(scores, "scores")
 
 
+def mean_over_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean score of each response over the runs in which it has one."""
+    keys = ["system", "input", "topic", "metric"]
+    return runs.groupby(keys, sort=False, as_index=False)["value"].mean()
+
+
 def ragas(job: Job) -> None:
     """Faithfulness and answer relevance of responses, judged by a language model."""
     from everycell.learning.models import load_model, use_one_thread
@@ -251,18 +257,26 @@ def ragas(job: Job) -> None:
         for row in responses.itertuples(index=False)
     ]
     encoder, tokenizer = load_model(job.folder_of("encoder"), "encoder")
-    decoding = Decoding(max_tokens=params.max_tokens)
-    with model_of_job(job.snakemake, job.log) as model:
-        ask = answer_function(model, decoding)
-
-        def encode(lines):
-            """Vectors of questions."""
-            return np.asarray(dense_vectors(encoder, tokenizer, lines, params.length), float)
-
-        scores = {
-            FAITHFUL: faithfulness(requests, ask),
-            RELEVANCE: answer_relevance(requests, ask, encode),
-        }
     keys = responses[["system", "input", "topic"]]
-    parts = [keys.assign(metric=name, value=values) for name, values in scores.items()]
-    job.write_frame(pd.concat(parts, ignore_index=True).dropna(), "scores")
+    parts = []
+
+    def encode(lines):
+        """Vectors of questions."""
+        return np.asarray(dense_vectors(encoder, tokenizer, lines, params.length), float)
+
+    with model_of_job(job.snakemake, job.log) as model:
+        for run in range(1, params.runs + 1):
+            decoding = Decoding(
+                max_tokens=params.max_tokens, temperature=params.temperature, seed=run
+            )
+            ask = answer_function(model, decoding)
+            scores = {
+                FAITHFUL: faithfulness(requests, ask),
+                RELEVANCE: answer_relevance(requests, ask, encode),
+            }
+            parts += [
+                keys.assign(metric=name, run=run, value=values) for name, values in scores.items()
+            ]
+    runs = pd.concat(parts, ignore_index=True).dropna()
+    job.write_frame(runs, "runs")
+    job.write_frame(mean_over_runs(runs), "scores")

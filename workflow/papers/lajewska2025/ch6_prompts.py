@@ -74,6 +74,21 @@ PROMPTS: Mapping[str, tuple[str, templates.Slots, str]] = {
         },
         "nuggets",
     ),
+    "facets": (
+        "ch6_facets.txt",
+        {
+            "question": ("the question", True),
+            "passages": ("beginnings of the passages, numbered", True),
+            "count": ("largest number of facets", False),
+        },
+        "passages",
+    ),
+    "aspects": (
+        "ch6_aspects.txt",
+        {"response": ("the response", True), "count": ("aspects of each kind", False)},
+        "response",
+    ),
+    "rephrase": ("ch6_rephrase.txt", {"passage": ("the passage", True)}, "passage"),
     "one_step": (
         "ch6_one_step.txt",
         {

@@ -13,6 +13,9 @@ Prompt = Literal[
     "summary",
     "fluency",
     "follow_up",
+    "facets",
+    "aspects",
+    "rephrase",
     "one_step",
     "chain_of_thought",
     "create",
@@ -30,6 +33,77 @@ class ReleasedGinger(Settings):
     )
     questions: int = Field(
         3, ge=2, le=44, description="Number of questions; each run sends them to the models again."
+    )
+
+
+class Crowd(Settings):
+    """Crowd study with planted votes (embedded tier), and rejection of workers."""
+
+    queries: int = Field(44, ge=5, le=1000, description="Queries of each comparison.")
+    workers: int = Field(5, ge=1, le=99, description="Workers per query, an odd number.")
+    share: float = Field(
+        0.2,
+        ge=0,
+        lt=0.5,
+        description="Planted shift of the probability of a vote from 0.5, where the thesis reports "
+        "a preference.",
+    )
+    rating: float = Field(
+        0.6,
+        ge=0,
+        le=5,
+        description="Planted shift of the rating of a follow-up question, in standard deviations.",
+    )
+    agreement: Probability = Field(
+        0.1, description="Intraclass correlation of the votes on one query."
+    )
+    inattentive: Probability = Field(0.3, description="Share of workers who answer at random.")
+    rejected_from: int = Field(
+        5,
+        ge=1,
+        le=9,
+        description="Failed attention checks, out of 8, from which a worker is rejected; 9: none.",
+    )
+    studies: int = Field(
+        1000, ge=100, le=100_000, description="Simulated studies of the negative control."
+    )
+
+    @model_validator(mode="after")
+    def _check_workers(self) -> Crowd:
+        if self.workers % 2 == 0:
+            raise ValueError(
+                f"`workers` is {self.workers}; use an odd number, so that no query ties"
+            )
+        return self
+
+
+class RetrievedInput(Settings):
+    """Passages of a ranker, for the input "retrieved"."""
+
+    run: PlainPath | None = Field(
+        None,
+        description="TREC run whose queries are turns of CAsT, such as 89_1; null: BM25 among the "
+        "released passages.",
+    )
+    passages: PlainPath | None = Field(
+        None,
+        description="File with the texts of its passages: lines of id, tab, text; or with .gz.",
+    )
+    depth: int = Field(5, ge=1, le=100, description="Passages per question.")
+
+    @model_validator(mode="after")
+    def _check_files(self) -> RetrievedInput:
+        if (self.run is None) != (self.passages is None):
+            raise ValueError("`run` and `passages` belong together; set both or neither")
+        return self
+
+
+class Ragas(Settings):
+    """Runs of RAGAs, whose mean is a response's score."""
+
+    runs: int = Field(5, ge=1, le=100, description="Number of runs with other seeds.")
+    temperature: float = Field(
+        0.3, ge=0, le=2, description="Temperature of the judge's answers; 0: greedy."
     )
 
 
@@ -58,6 +132,12 @@ class FullGinger(Settings):
         None, min_length=1, description="Commit, tag or branch of the hub name."
     )
     questions: int = Field(44, ge=2, le=44, description="Number of questions.")
+    retrieved: RetrievedInput = RetrievedInput()
+    ragas: Ragas = Ragas()
+    votes: PlainPath | None = Field(
+        None,
+        description="CSV file with the answers of a crowd study (Tables 6.2, 6.3, 6.5 and C.8).",
+    )
     trec_rag: PlainPath | None = Field(
         None,
         description=(
@@ -123,6 +203,7 @@ class Ginger(Settings):
         0.5, description="Share of the labelled topics on which the lexical judge is trained."
     )
     prompts: dict[Prompt, PlainPath] = Field({}, description="Files with your own prompts.")
+    crowd: Crowd = Crowd()
     released: ReleasedGinger = ReleasedGinger()
     full: FullGinger = FullGinger()
 

@@ -1,4 +1,4 @@
-"""Variants of GINGER in Tables 6.6 and C.7, and names that the tables of chapter 6 share."""
+"""Variants of GINGER in chapter 6 of lajewska2025, and names that its tables share."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ DENSITY, LSA = "BERTopic", "LSA"
 NEURAL, BM25 = "DuoT5", "BM25"
 #: Kinds of input.
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
+#: Passages of a ranker, and relevant passages that a model rephrased.
+RETRIEVED, REPHRASED = "retrieved", "rephrased"
 BASELINE = "Baseline"
 #: The baseline with a chain of thought, which is not in the tables on CAsT.
 REASONED = "Baseline CoT"

@@ -24,6 +24,8 @@ from papers.lajewska2025.ch6_systems import (
     IRRELEVANT,
     REASONED,
     RELEVANT,
+    REPHRASED,
+    RETRIEVED,
     STANDARD,
     SYSTEMS,
     Facets,
@@ -40,8 +42,12 @@ WRITTEN: Mapping[str, tuple[System, str | None]] = {
 ALL_WRITTEN: Mapping[str, tuple[System, str | None]] = {
     name: WRITTEN.get(name, (system, None)) for name, system in SYSTEMS.items()
 }
-#: Variants on irrelevant passages, which have no human nuggets.
-WRITTEN_ON_OTHER_INPUT: Mapping[str, tuple[System, str | None]] = {STANDARD: WRITTEN[STANDARD]}
+#: Other input -> variants (Tables C.6 and C.7), which use no human nuggets.
+FURTHER: Mapping[str, Mapping[str, tuple[System, str | None]]] = {
+    IRRELEVANT: {STANDARD: WRITTEN[STANDARD]},
+    RETRIEVED: {STANDARD: WRITTEN[STANDARD]},
+    REPHRASED: {name: ALL_WRITTEN[name] for name in (STANDARD, "GINGER -fluency w/ LSA")},
+}
 #: Prompts whose answer is a complete response.
 _ONE_STEP_PROMPTS = ("one_step", "chain_of_thought")
 _PROMPTS = ("summary", "fluency", "follow_up", *_ONE_STEP_PROMPTS)
@@ -159,14 +165,18 @@ def _plain_responses(
 ) -> list[Response]:
     """Responses before rewriting: sentences on clusters, and an offer to continue."""
     sentences_by_topic = summarise(writer, all_facets, questions)
+    # The follow-up question is on the summary of the next cluster.
+    of_next = [topic_facets._replace(clusters=[topic_facets.next]) for topic_facets in all_facets]
     offers = writer.ask(
         "follow_up",
         [
             {
                 "question": questions[topic_facets.topic],
-                "nuggets": [topic_facets.texts[nugget] for nugget in topic_facets.next],
+                "nuggets": [sentence.text for sentence in summary],
             }
-            for topic_facets in all_facets
+            for topic_facets, summary in zip(
+                all_facets, summarise(writer, of_next, questions), strict=True
+            )
         ],
     )
     return [
@@ -222,9 +232,10 @@ def write(job: Job) -> None:
     """Responses in one step, from clusters, and rewritten."""
     files, params = job.input, job.params
     passages, nuggets = pd.read_parquet(files.passages), pd.read_parquet(files.nuggets)
+    inputs = set(nuggets["input"])
     variants = {RELEVANT: ALL_WRITTEN if params.everything else WRITTEN}
     if params.everything:
-        variants[IRRELEVANT] = WRITTEN_ON_OTHER_INPUT
+        variants |= {kind: systems for kind, systems in FURTHER.items() if kind in inputs}
     with model_of_job(job.snakemake, job.log) as model:
         writer = make_writer(model, params)
         clusters, ranks = pd.read_parquet(files.clusters), pd.read_parquet(files.ranks)

@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the appendix on response generation."""
+"""Audits of the published tables of appendix C of lajewska2025 (response generation)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 from everycell.statistics.effect_size import omega_squared
 from everycell.verdicts.audits import Cells, Finding, holds_if_any, holds_if_none, published_text
+
+#: Responses in Table C.8: two for each query, or those of one method, or those to three inputs.
+RESPONSES, OTHER_NUMBERS = 88, (44, 264)
 
 
 def _pilot_votes(cells: Cells) -> dict[tuple[str, str, str], tuple[int, int]]:
@@ -69,4 +72,31 @@ def check_lajewska2025_pilot_votes(cells: Cells) -> Finding:
     return holds_if_none(
         (f"{' '.join(name)}: {sum(pair)}" for name, pair in votes.items() if sum(pair) != 30),
         f"{len(votes)} pairs of votes sum to 30",
+    )
+
+
+def tau_p(tau: float, n: int) -> float:
+    """P of Kendall's tau of n pairs without ties, by its normal approximation."""
+    deviation = math.sqrt(2 * (2 * n + 5) / (9 * n * (n - 1)))
+    return math.erfc(abs(tau) / deviation / math.sqrt(2))
+
+
+def differing_correlation_marks(cells: Cells, n: int) -> Iterator[str]:
+    """Correlations whose mark does not fit n pairs, for any value that rounds to the published."""
+    for cell in cells("table_C_8").itertuples():
+        tau = abs(float(cell.value))
+        p_values = [tau_p(max(tau + change, 0.0), n) for change in (-0.005, 0.005)]
+        if all((p < 0.05) != (cell.marker == "*") for p in p_values):
+            yield f"{cell.row} and {cell.automatic_metric} {cell.value}{cell.marker}"
+
+
+def check_lajewska2025_correlation_marks(cells: Cells) -> Finding:
+    """Table C.8: marks follow from Kendall's tau of 88 responses, without ties."""
+    differing = (
+        f"with {n}: {', '.join(differing_correlation_marks(cells, n)) or 'none'}"
+        for n in OTHER_NUMBERS
+    )
+    return holds_if_none(
+        differing_correlation_marks(cells, RESPONSES),
+        f"all marks fit {RESPONSES} responses; marks that differ {'; '.join(differing)}",
     )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pandas as pd
 import typer
+from rich.console import Console
+from rich.progress import track
 
 from everycell.base.files import atomic_path
 from everycell.cli.named_files import QRELS, RUN, Input, Output
@@ -132,6 +135,17 @@ def _parse_scale(text: str) -> tuple[int, int]:
     return int(labels[0]), int(labels[1])
 
 
+def _track_repetitions(seeds: Iterable[int]) -> Iterable[int]:
+    """Show the progress of the noise control of a measure on a terminal."""
+    return track(
+        list(seeds),
+        "Noise control",
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+
+
 def interpolate(
     first: Run,
     second: Annotated[Path, typer.Argument(help="Run for the same topics."), RUN],
@@ -189,6 +203,7 @@ def interpolate(
         folds=folds,
         seed=seed,
         noise_seeds=noise,
+        track=_track_repetitions,
         candidates=candidates,
         missing_score=_parse_missing_score(missing_score),
         over=scale,
