@@ -18,7 +18,7 @@ from everycell.base.errors import DataError
 from everycell.collections.satisfaction_samples import Sample, samples_from_frame
 from everycell.jobs.job import Job
 from everycell.jobs.result_job import ResultJob
-from papers.abolghasemi2026.ch3_answers import (
+from papers.abolghasemi2026.ch3_predictions import (
     add_labels,
     confusions,
     measure_confusions,
@@ -112,11 +112,11 @@ def sampling(job: ResultJob) -> None:
         *number_trainings(map(pd.read_parquet, files.trained), params.trainings),
         *number_trainings(map(pd.read_parquet, files.sampled), params.trainings),
     ]
-    answers = add_labels(pd.concat(frames, ignore_index=True))
+    predictions = add_labels(pd.concat(frames, ignore_index=True))
     models = {kind.name for kind in ESTIMATORS.values()}
-    answers = answers[answers["setup"].isin(names) & answers["model"].isin(models)]
+    predictions = predictions[predictions["setup"].isin(names) & predictions["model"].isin(models)]
     samples = pd.read_parquet(files.samples, columns=["benchmark", "part", "satisfied"])
-    table = ranked_setups(macro_f1(answers))
+    table = ranked_setups(macro_f1(predictions))
     shares = training_shares(samples, params.limits, params.factors, params.share)
     table = pd.concat([shares, table])
     order = {name: position for position, name in enumerate(names)}
@@ -125,12 +125,12 @@ def sampling(job: ResultJob) -> None:
     job.write_table(table[["model", "setup", "dataset", "metric", "value"]])
 
 
-def macro_f1(answers: pd.DataFrame) -> pd.DataFrame:
+def macro_f1(predictions: pd.DataFrame) -> pd.DataFrame:
     """Mean macro F1 over training runs, by model, setup, benchmark and test set."""
-    validation = answers[answers["part"] == "valid"].assign(part="main")
+    validation = predictions[predictions["part"] == "valid"].assign(part="main")
     tables = [
         measure_confusions(confusions(validation)).assign(test_data="valid"),
-        measure_confusions(confusions(answers[answers["part"] != "valid"])),
+        measure_confusions(confusions(predictions[predictions["part"] != "valid"])),
     ]
     table = pd.concat(tables)
     table = table[table["metric"] == "F1"].assign(metric=lambda rows: rows["test_data"].map(TESTS))
