@@ -1,4 +1,4 @@
-"""Tables 3.3, 3.4 and 3.5 from the labels of annotators, and planted labels to test them."""
+"""Tables 3.3 to 3.5 of chapter 3 of abolghasemi2026 from labels of annotators or planted labels."""
 
 from __future__ import annotations
 

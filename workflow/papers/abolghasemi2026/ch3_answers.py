@@ -1,4 +1,4 @@
-"""Tables of satisfaction estimators (abolghasemi2026, section 3.6.2).
+"""Tables of satisfaction estimators in chapter 3 of abolghasemi2026 (section 3.6.2).
 
 *Answers* are a frame with one row per sample and training run: `benchmark`, `part` (such as "main"
 or "cf"), `id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training run),

@@ -1,4 +1,4 @@
-"""Results of trained and few-shot estimators of user satisfaction."""
+"""Results of estimators of user satisfaction in chapter 3 of abolghasemi2026."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counterfactuals of all test samples of both benchmarks, by a language model (full tier)."""
+"""Counterfactuals of all test samples, chapter 3 of abolghasemi2026, full tier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Annotators' labels of dialogues: the pool that they see, their file, agreement, final labels.
+"""Annotators' labels of dialogues in chapter 3 of abolghasemi2026: pool, file and agreement.
 
 Source: abolghasemi2026, sections 3.5.4 and 3.6.1. Two annotators label every dialogue, a third one
 those on which they disagree; real dialogues are mixed with the counterfactual ones. Labels are

@@ -1,4 +1,4 @@
-"""Supplements to Table 3.6: gains from counterfactual training and up-sampling, apologies, ranking.
+"""Supplements to Table 3.6 of chapter 3 of abolghasemi2026: robustness of estimators.
 
 An estimator that labels every sample satisfied may still rank the dissatisfied ones first.
 """

@@ -1,4 +1,4 @@
-"""Sampling of the training data: up-sampling by further factors, and under-sampling.
+"""Up-sampling and under-sampling of training data in chapter 3 of abolghasemi2026.
 
 The thesis up-samples the dissatisfied class by factors from 10 to 50 and shows the best two
 (section 3.5.3). It also tried to under-sample the satisfied class, without results (section 3.6.2).

@@ -1,4 +1,4 @@
-"""Number of requests and tokens per language model in the full tier of chapter 3."""
+"""Number of requests and tokens per language model in chapter 3 of abolghasemi2026, full tier."""
 
 from __future__ import annotations
 

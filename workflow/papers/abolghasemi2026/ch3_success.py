@@ -1,4 +1,4 @@
-"""Success rates of counterfactual generation (Table 3.4), and planted dialogues (Table 3.5).
+"""Success of counterfactual generation in chapter 3 of abolghasemi2026 (Tables 3.4 and 3.5).
 
 Supplements evaluate our own generators with a surrogate judge, and the judge against people.
 A judge cannot replace human annotators. `Judge` has one model per fold of the dialogues, and

@@ -1,4 +1,4 @@
-r"""Values that published means of chapter 5 determine: bias, counts, significance.
+r"""Values that follow from the published means of chapter 5 of abolghasemi2026.
 
 The mean of differences equals the difference of means, so bias tables (CAB) follow from tables of
 attribution quality, whether published or reproduced. Sensitivity (CAS) does not. Source of the

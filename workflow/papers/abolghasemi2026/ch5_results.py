@@ -1,4 +1,4 @@
-"""Quality, confidence and counts of citations by arm, from the frame of answers.
+"""Quality, confidence and citations by arm in chapter 5 of abolghasemi2026.
 
 `ch5_comparisons` describes the columns of results.
 """

@@ -1,4 +1,4 @@
-"""Worked examples of chapter 5: kinds of citations, and a statement in an unrelated document."""
+"""Examples of chapter 5 of heuss2025: citations, and statements in unrelated documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 5 of lajewska2025: labels of CAsT-answerability, and accuracy of systems on them.
+"""Labels of CAsT-answerability and accuracy on them, in chapter 5 of lajewska2025.
 
 A level has a key: "sentence", "passage" or "ranking", the aggregation over the sentences of a
 passage, and the aggregation over the passages of a ranking ("" if there is no aggregation). The

@@ -1,4 +1,4 @@
-"""A language model that is asked whether a passage or a ranking answers a question.
+"""Prompted language models for answerability in chapter 5 of lajewska2025.
 
 Source: lajewska2025, section 5.7 and Appendix B: passages zero-shot, rankings zero-shot and with
 two examples. Prompts and examples are in our own words. An answer counts as in the authors' code.

@@ -1,4 +1,4 @@
-"""Section 5.4.3 of lajewska2025: relation between annotators' confidence and agreement."""
+"""Annotators' confidence and their agreement, in chapter 5 of lajewska2025 (section 5.4.3)."""
 
 from __future__ import annotations
 

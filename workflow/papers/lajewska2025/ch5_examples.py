@@ -1,4 +1,4 @@
-"""Examples of chapter 5: marks of annotators in a text, and scores that are aggregated."""
+"""Examples of chapter 5 of lajewska2025: marks of annotators, and scores that are aggregated."""
 
 from __future__ import annotations
 

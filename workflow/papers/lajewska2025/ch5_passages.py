@@ -1,4 +1,4 @@
-"""Passages to annotate: the most relevant ones of each question, with clusters for a choice.
+"""Passages to annotate in chapter 5 of lajewska2025: the most relevant ones, with clusters.
 
 Source: lajewska2025, section 5.4 (p. 83): five passages, from the highest level of relevance down.
 If a level has too many, they are clustered by k-means, and one of each cluster is drawn. The

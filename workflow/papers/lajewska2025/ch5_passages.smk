@@ -17,7 +17,7 @@ use rule table as lajewska2025_ch5_planted_choice with:
 use rule table as lajewska2025_ch5_released_choice with:
     input:
         snippets=resource(ANSWERABILITY_FILES["snippets"]),
-        qrels=resource(f"{CAST}/qrels/2020.txt"),
+        qrels=resource("cast-reproducibility/qrels/2020.txt"),
     pathvars:
         result="released/lajewska2025/text_5_4_1",
     params:

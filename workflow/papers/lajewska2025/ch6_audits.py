@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the chapter on GINGER."""
+"""Audits of the published tables of chapter 6 of lajewska2025 (GINGER)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 6 and appendix C of lajewska2025: tables of nuggets and responses on CAsT passages."""
+"""Tables of nuggets and responses in chapter 6 of lajewska2025 and its appendix C (CAsT)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the appendix on response generation."""
+"""Audits of the published tables of appendix C of lajewska2025 (response generation)."""
 
 from __future__ import annotations
 

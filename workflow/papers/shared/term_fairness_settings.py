@@ -1,4 +1,4 @@
-"""Settings of the experiment on term-based fairness."""
+"""Settings of the group-bias experiment (TExFAIR: abolghasemi2024, abolghasemi2026)."""
 
 from __future__ import annotations
 
