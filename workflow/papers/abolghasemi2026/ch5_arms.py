@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple
 from everycell.metrics.attribution import Author
 from everycell.rag.prompts import GoldPosition, Question
 
-SETTING = ["dataset", "generator", "relevant_author", "nonrelevant_author"]
+CONDITION_COLUMNS = ["dataset", "generator", "relevant_author", "nonrelevant_author"]
 PRECISION, RECALL = "attribution precision", "attribution recall"
 #: Mean number of cited documents that are relevant, and of all cited documents.
 CITED, TOTAL = "avg cited relevant", "avg cited total"

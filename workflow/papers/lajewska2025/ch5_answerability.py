@@ -19,7 +19,6 @@ import pandas as pd
 from everycell.jobs.result_job import ResultJob
 from everycell.records.cells import SEEDS, summarise_seeds
 from everycell.statistics.hypothesis_tests import t_tests
-from papers.lajewska2025.annotations import paths
 from papers.lajewska2025.answerability_data import (
     join_scores,
     judged_pairs,
@@ -30,6 +29,7 @@ from papers.lajewska2025.answerability_data import (
     read_sentence_labels,
     read_sentence_scores,
 )
+from papers.lajewska2025.cast_snippets_data import paths
 from papers.lajewska2025.ch5_aggregation import (
     THRESHOLDS,
     Aggregation,

@@ -1,5 +1,5 @@
 # Data for rules of several chapters of lajewska2025.
-from papers.lajewska2025.annotations import (
+from papers.lajewska2025.cast_snippets_data import (
     CONFIDENCE_FILE,
     FILES as ANNOTATION_FILES,
     SELECTION_FILES,
