@@ -3,7 +3,8 @@
 `python docs/check_language.py [FILE_OR_FOLDER ...]`; without arguments it checks the same files as
 `make lint`. Prose is Markdown outside code, records and settings in YAML, the Makefile, .ci/run and
 pyproject.toml, and the comments and strings of Python files and rules. The lists are
-docs/banned_phrases.txt and docs/banned_names.txt.
+docs/banned_phrases.txt and docs/banned_names.txt. The docstring of a module of a chapter must begin
+with a paragraph that names the chapter and the paper.
 """
 
 import ast
@@ -19,6 +20,8 @@ PHRASES = (FOLDER / "banned_phrases.txt").read_text(encoding="utf-8")
 NAMES = (FOLDER / "banned_names.txt").read_text(encoding="utf-8")
 # Code (fenced, indented or inline), comments, and link targets.
 NOT_PROSE = re.compile(r"^```.*?^```|^(?: {4}\S.*\n)+|<!--.*?-->|`[^`]*`|\]\([^)]*\)", re.M | re.S)
+# Modules of a chapter or an appendix, such as `ch6_audits` and `chC`.
+CHAPTER_MODULE = re.compile(r"ch(\d+|[A-Z])(?:_|$)")
 CODE_IN_PYTHON = re.compile(r"`[^`]*`|>>> .*")
 
 
@@ -76,6 +79,18 @@ def name_faults(text: str, names: set[str]) -> Iterator[tuple[int, str]]:
             yield node.lineno, f"name `{name}`: write test_<function>_<case>."
 
 
+def chapter_faults(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Fault of a module `papers/KEY/chN*.py` whose docstring does not name chapter and paper."""
+    if path.parents[1].name != "papers" or not (match := CHAPTER_MODULE.match(path.stem)):
+        return
+    part = "chapter" if match[1].isdigit() else "appendix"
+    name = f"{part} {match[1]} of {path.parent.name}"
+    docstring = ast.get_docstring(ast.parse(text)) or ""
+    first_paragraph = " ".join(docstring.split("\n\n")[0].split())
+    if not re.search(rf"\b{name}\b", first_paragraph, re.IGNORECASE):
+        yield 1, f"first paragraph of the docstring: name '{name}'."
+
+
 def faults(path: Path) -> list[tuple[int, str]]:
     """All faults of a file, sorted by line."""
     text = path.read_text(encoding="utf-8")
@@ -86,7 +101,8 @@ def faults(path: Path) -> list[tuple[int, str]]:
         return sorted(prose)
     names = {line for line in NAMES.splitlines() if line.isidentifier()}
     module = [(1, f"module `{path.stem}`: use a noun.")] if path.stem in names else []
-    return sorted([*module, *prose, *name_faults(text, names)])
+    chapter = chapter_faults(path.resolve(), text)
+    return sorted([*module, *prose, *name_faults(text, names), *chapter])
 
 
 def checked_files() -> list[Path]:

@@ -11,7 +11,7 @@ TARGET = Path("docs/cost-of-scale.md")
 CHAPTERS = {
     "papers.abolghasemi2026.ch3_scale": (
         "abolghasemi2026, chapter 3: estimators of user satisfaction",
-        ("zephyr", "mistral-if"),
+        ("zephyr", "mistral-if", "gpt-4o"),
     ),
     "papers.abolghasemi2026.ch5_scale": (
         "abolghasemi2026, chapter 5: attribution bias",
@@ -20,6 +20,10 @@ CHAPTERS = {
     "papers.heuss2025.ch5_scale": (
         "heuss2025, chapter 5: citation faithfulness",
         ("command-r-plus", "llama-3-8b-instruct"),
+    ),
+    "papers.lajewska2025.ch5_scale": (
+        "lajewska2025, chapter 5: answerability",
+        ("gpt-4o", "llama-3-8b-instruct"),
     ),
     "papers.lajewska2025.ch6_scale": (
         "lajewska2025, chapter 6: responses from nuggets",

@@ -40,3 +40,24 @@ def test_faults_prose(tmp_path, text, lines):
 def test_faults_program(tmp_path, text, lines):
     (tmp_path / "module.py").write_text(text)
     assert [line for line, _ in check_language.faults(tmp_path / "module.py")] == lines
+
+
+@pytest.mark.parametrize(
+    ("name", "docstring", "is_fault"),
+    [
+        ("papers/key2020/ch6_audits.py", "Audits of chapter 6\nof key2020 (X).\n\nMore.", False),
+        ("papers/key2020/chC.py", "Appendix C of key2020: votes.", False),
+        ("papers/key2020/data.py", "Readers.", False),
+        ("other/key2020/ch6_audits.py", "Audits.", False),
+        ("papers/key2020/ch6_audits.py", "Audits of the chapter on X.", True),
+        ("papers/key2020/ch6_audits.py", "Audits.\n\nThey are of chapter 6 of key2020.", True),
+        ("papers/key2020/ch1_audits.py", "Audits of chapter 12 of key2020.", True),
+        ("papers/key2020/ch1_audits.py", "Audits of chapter 1 of key2020a.", True),
+        ("papers/key2020/chC_audits.py", "Audits of chapter C of key2020.", True),
+    ],
+)
+def test_chapter_faults_first_paragraph(tmp_path, name, docstring, is_fault):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_text(f'"""{docstring}"""\n')
+    assert [line for line, _ in check_language.faults(path)] == [1] * is_fault

@@ -62,7 +62,7 @@ def test_fairweb(mirror, tmp_path, repository):
         return fetch(key, tmp_path, mirror=mirror, network=False)
 
     card = rows(cards(repository)["fairweb"])
-    gains = fairweb.read_levels(got(fairweb.QRELS), {"L0": 0, "L1": 1, "L2": 3})
+    gains = fairweb.read_gains(got(fairweb.QRELS), {"L0": 0, "L1": 1, "L2": 3})
     runs = [read_run(got(key), ranks="error") for key in fairweb.RUNS.values()]
     [pages] = {len(fairweb.ranked_pages(run, topic)) for run in runs for topic in SETS}
     for what, count in {

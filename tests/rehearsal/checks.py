@@ -26,6 +26,23 @@ def list_explanations(project: Project, stage: Stage) -> None:
     assert len(report["claims"]) == 9
 
 
+def labels_of_annotators(project: Project, stage: Stage) -> None:
+    results = project.folder / "results/full/abolghasemi2026"
+    agreement = pd.read_csv(results / "table_3_3.csv").set_index(["row", "dataset"])["value"]
+    assert agreement["Dialogue Coherence"].tolist() == [100, 100]
+    # Two satisfied and two dissatisfied originals each; the annotators disagree on one of four.
+    assert agreement["Satisfaction Label"].tolist() == [0.5, 0.5]
+    shares = pd.read_csv(results / "table_3_4.csv").set_index(["row", "dataset"])["value"]
+    assert shares["Overall"].tolist() == [75, 75]
+    sizes = pd.read_csv(results / "table_3_5.csv").set_index(["row", "dataset", "collection"])
+    # All test samples, and the dialogues of this rehearsal whose label is flipped.
+    totals = sizes["value"].loc["Total"].unstack()
+    assert totals["Main"].to_dict() == {"MultiWOZ": 851, "SGD": 924}
+    assert totals["CF"].to_dict() == {"MultiWOZ": 3, "SGD": 3}
+    form = pd.read_csv(project.folder / "work/satisfaction/full/annotation/form.csv")
+    assert len(form) == 2 * (4 + 1)
+
+
 def citations(project: Project, stage: Stage) -> None:
     results = project.folder / "results/full/heuss2025"
     numbers = pd.read_csv(results / "text_5_5.csv").set_index("claim")["value"]
@@ -101,6 +118,24 @@ def runs_of_two_years(project: Project, stage: Stage) -> None:
     }
 
 
+def answers_of_passages(project: Project, stage: Stage) -> None:
+    table = pd.read_csv(project.folder / "results/full/lajewska2025/text_5_7.csv")
+    cells = table.fillna("").set_index(["setup", "aggregation", "metric"])["value"]
+    assert set(table["model"]) == {"Toy"}
+    passages, *rankings = dict.fromkeys(table["setup"])
+    # Ten passages of a question; no to all of them is right for those without an answer.
+    assert cells[passages, "", "cases"] == 10
+    wrong = cells[passages, "", "always an answer"]
+    assert cells[passages, "", "accuracy"] == pytest.approx(1 - wrong)
+    for setup in rankings:
+        assert cells[setup, "", "cases"] == 120
+        assert cells[setup, "", "accuracy"] == cells[setup, "", "always an answer"]
+    no_ranking = cells[passages, "mean, T=0.33", "accuracy"]
+    assert no_ranking == pytest.approx(1 - cells[rankings[0], "", "always an answer"])
+    # Each of the two prompts of a ranking, and those of the passages.
+    assert len(stage.endpoint.seen) == 10 + 2 * 120
+
+
 def papers_as_queries(project: Project, stage: Stage) -> None:
     table = pd.read_csv(project.folder / "results/full/abolghasemi2026/table_2_1.csv")
     # All rows of the thesis, the two that need models of MS MARCO among them.
@@ -133,5 +168,7 @@ CHECKS: dict[str, Callable[[Project, Stage], None]] = {
     "full_abolghasemi2026_ch4": group_fairness,
     "full_heuss2025_ch4": list_explanations,
     "full_heuss2025_ch5": citations,
+    "full_abolghasemi2026_ch3": labels_of_annotators,
     "full_lajewska2025_ch3": runs_of_two_years,
+    "full_lajewska2025_ch5": answers_of_passages,
 }

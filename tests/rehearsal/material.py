@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import torch
 import toy_corpora
+import yaml
 from language_model_server import reply_of
 from rehearsal.kilt import write_colbert, write_kilt, write_tokenizer
 from rehearsal.stage import Settings, Stage
@@ -26,9 +27,22 @@ from toy_corpora import YEARS, founded
 from transformers import BertForSequenceClassification
 
 from everycell.collections.msmarco import QUERY_SETS, read_query_set
+from everycell.collections.satisfaction_samples import Sample, samples_from_frame, samples_to_frame
 from everycell.sources import fetch
 from everycell.text.sentences import sentence_spans
 from everycell.trec.runs import read_qrels, write_run
+from papers.abolghasemi2026.ch3_counterfactuals import Rewriting
+from papers.abolghasemi2026.ch3_data import (
+    CAUSE_BENCHMARK,
+    CAUSE_FILES,
+    FILES,
+    read_dialogues,
+    read_samples,
+    read_split,
+    split_samples,
+)
+from papers.abolghasemi2026.ch3_full_generation import picked_samples
+from papers.abolghasemi2026.ch3_labels import make_pool
 from papers.lajewska2025.answerability_data import read_passage_labels
 from papers.lajewska2025.ch6_test_queries import topic_of
 from papers.lajewska2025.ch6_votes import Study, plant_votes
@@ -67,11 +81,14 @@ def write_language_model(folder: Path) -> None:
 
 
 def satisfaction(stage: Stage) -> Settings:
-    """abolghasemi2026, chapter 3: an encoder and two language models, all on the hub.
+    """abolghasemi2026, chapter 3: an encoder and two language models, all on the hub, and labels.
 
-    In published form: the dialogues, which are the released ones. Invented: models and their names.
+    In published form: the dialogues, which are the released ones. Invented: models, their names,
+    and the labels of annotators.
     """
-    few = {"steps": 4, "batch": 4, "validations": 1, "samples": 8}
+    write_satisfaction_labels(stage, samples=2, actual=1)
+    # So many that some of the samples are dissatisfied.
+    few = {"steps": 4, "batch": 4, "validations": 1, "samples": 100}
     small = {"turns": 2, "utterance": 16, "size": 8, "heads": 2, "layers": 1, "hawkes_layers": 1}
     models = {
         name: {
@@ -82,6 +99,10 @@ def satisfaction(stage: Stage) -> Settings:
         for name in ("zephyr", "mistral-if")
     }
     return {
+        "counterfactuals": {
+            "max_tokens": 4,
+            "full": {"model": "mistral-if", "samples": 2, "actual": 1, "labels": "labels.csv"},
+        },
         "user_satisfaction": {
             "orders": 2,
             "draws": 100,
@@ -92,8 +113,44 @@ def satisfaction(stage: Stage) -> Settings:
                 "few_shot": {"pairs": 4},
             },
         },
-        "language_models": {"local": models},
+        # Answers of random models may be empty.
+        "language_models": {"local": models, "largest_empty_share": 1},
     }
+
+
+def write_satisfaction_labels(stage: Stage, *, samples: int, actual: int) -> None:
+    """Labels of two annotators for the pool of these sizes.
+
+    Both say that each rewriting flips the label, but for the first dialogue of each benchmark, on
+    which they disagree, and a third annotator says that it does not.
+    """
+    main = pd.concat(samples_to_frame(part) for part in satisfaction_test_samples(stage).values())
+    seed = yaml.safe_load((stage.folder / "config.yaml").read_text())["seed"]
+    picked = picked_samples(main, samples=samples, seed=seed)
+    rewritings = [Rewriting(sample, "", "", "") for sample in picked]
+    pool = make_pool(rewritings, samples_from_frame(main), actual=actual, seed=seed)
+    first = pool[pool["counterfactual"]].groupby("benchmark")["dialogue"].first().tolist()
+    lines = ["dialogue,annotator,satisfied,coherent"]
+    for row in pool.itertuples():
+        flipped = {True: "no", False: "yes"}[row.satisfied == row.counterfactual]
+        other = {"no": "yes", "yes": "no"}[flipped]
+        lines.append(f"{row.dialogue},anna,{flipped},yes")
+        lines.append(f"{row.dialogue},bert,{other if row.dialogue in first else flipped},yes")
+        if row.dialogue in first:
+            lines.append(f"{row.dialogue},carl,{other},no")
+    (stage.folder / "labels.csv").write_text("\n".join(lines) + "\n")
+
+
+def satisfaction_test_samples(stage: Stage) -> dict[str, list[Sample]]:
+    """Released test samples of both benchmarks."""
+
+    def released(key: str) -> Path:
+        return fetch(key, stage.folder / "made", mirror=stage.mirror, network=False)
+
+    ratings, valid, test = (released(FILES["SGD"][part]) for part in ("ratings", "valid", "test"))
+    split = split_samples(read_dialogues(ratings), read_split(valid), read_split(test), "SGD")
+    main = read_samples(released(CAUSE_FILES["main"]), CAUSE_BENCHMARK, "test")
+    return {CAUSE_BENCHMARK: main, "SGD": split.test}
 
 
 def attribution(stage: Stage) -> Settings:
@@ -312,9 +369,10 @@ def runs_of_two_years(stage: Stage) -> Settings:
 
 
 def answerability(stage: Stage) -> Settings:
-    """lajewska2025, chapter 5 and appendix B: SQuAD 2.0, and an encoder on the hub.
+    """lajewska2025, chapter 5 and appendix B: SQuAD 2.0, an encoder, a model that answers.
 
-    In published form: names and fields of the files. Invented: questions, encoder.
+    In published form: names and fields of the files. Invented: questions, encoder, and answers: the
+    model says no to each passage and yes to each ranking.
     """
     for part in ("train", "dev"):
         answered = {"question": "who?", "answers": [{"text": "Ann"}]}
@@ -325,8 +383,15 @@ def answerability(stage: Stage) -> Settings:
         path = stage.folder / f"data/{part}-v2.0.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}), encoding="utf-8")
+
+    def answer(handler: object, body: dict) -> dict:
+        return reply_of("0" if "\nPassage: " in body["messages"][-1]["content"] else "1")
+
+    stage.endpoint.replies = [answer]
     return {
+        "language_models": stage.endpoints("mine"),
         "answerability": {
+            "prompted": {"models": {"mine": "Toy"}, "questions": 1},
             "full": {
                 "model": stage.put_on_hub("toy/encoder", write_encoder),
                 "squad": "data/train-v2.0.json",
@@ -334,8 +399,8 @@ def answerability(stage: Stage) -> Settings:
                 "epochs": 1,
                 "batch": 1024,
                 "length": 16,
-            }
-        }
+            },
+        },
     }
 
 

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from everycell.sources import fetch
-from papers.lajewska2025.annotations import FILES, SELECTION_FILES
 from papers.lajewska2025.answerability_data import FILES as LABELS
+from papers.lajewska2025.cast_snippets_data import FILES, SELECTION_FILES
 
 pytestmark = pytest.mark.released
 

@@ -175,6 +175,9 @@ def _readers() -> dict[str, Reader]:
         "verdicts.results.read_result": Reader(CELLS),
         "cli.checks._read_expected": Reader(
             b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"),
+        "papers.abolghasemi2026.ch3_labels.read_labels": Reader(
+            b"dialogue,annotator,satisfied,coherent\nd1,anna,yes,yes\nd1,bert,yes,no\n",
+            "labels.csv", lambda read, path: read(path, ["d1"])),
         "papers.heuss2025.ch3_scores.read_uncertain_scores": Reader(
             b"qid,docid,mean_score,std_score\n7,31,-1.5,0.25\n", "scores.csv"),
         "base.csv_files.read_table": Reader(b"rating,level\n04,None\n"),

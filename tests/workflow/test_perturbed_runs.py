@@ -22,9 +22,15 @@ from everycell.cli.perturbing import _report_differences
 from everycell.jobs.job import InputChangedError
 from everycell.records.sensitivity import WHOLE, Sensitivity
 from everycell.workflow import perturbation_plan, perturbed_runs
+from everycell.workflow.cell_sensitivity import (
+    ComparedCells,
+    Outcome,
+    ResultSensitivity,
+    Trial,
+    _sensitivity,
+)
 from everycell.workflow.perturbation import PERTURBATIONS
 from everycell.workflow.perturbation_plan import Unit
-from everycell.workflow.perturbed_cells import Cells, Measurement, Outcome, Trial, _sensitivity
 from everycell.workflow.perturbed_runs import _add_outcome, _perturb_unit
 from everycell.workflow.planned_jobs import PlannedJob
 from everycell.workflow.scratch import (
@@ -309,7 +315,7 @@ def test_perturb_unit_cells_that_do_not_move(monkeypatch, tmp_path):
         project=tmp_path / "project", cache=tmp_path, downstream=lambda *_: [Job()]
     )
     unit = Unit(frozenset({"published/toy/a.csv"}), (target,), ("ratings",))
-    outcome = _perturb_unit(plan, unit, {target.name: Cells(target, table)})
+    outcome = _perturb_unit(plan, unit, {target.name: ComparedCells(target, table)})
     trial = outcome.trials[target.name]
     assert len(tried) == len(PERTURBATIONS)
     assert trial.moved == {WHOLE} and not trial.skipped
@@ -322,18 +328,18 @@ def test_perturb_unit_cells_that_do_not_move(monkeypatch, tmp_path):
 
 def test_cells_moved_cell_that_vanishes():
     table = pd.DataFrame({"system": ["a", "b"], "value": ["1", "2"]})
-    cells = Cells(target_of("toy/table_1"), table)
-    assert cells.moved(table) == set()
+    cells = ComparedCells(target_of("toy/table_1"), table)
+    assert cells.changed_cells(table) == set()
     for other in (table.iloc[:1], table.drop(columns="system"), table.iloc[:0]):
-        assert cells.moved(other) == {WHOLE}
+        assert cells.changed_cells(other) == {WHOLE}
     cells.names = {("a",): "a", ("b",): "b"}
-    assert cells.moved(table.iloc[:1]) == {"b"}
-    assert cells.moved(table.drop(columns="value")) == {"a", "b"}
+    assert cells.changed_cells(table.iloc[:1]) == {"b"}
+    assert cells.changed_cells(table.drop(columns="value")) == {"a", "b"}
 
 
 def test_add_outcome_of_an_error():
-    def result_of(task: Future) -> Measurement:
-        measurement = Measurement(target, SimpleNamespace(), [])
+    def result_of(task: Future) -> ResultSensitivity:
+        measurement = ResultSensitivity(target, SimpleNamespace(), [])
         _add_outcome(measurement, task, Unit(frozenset(), (target,), ("ratings",)))
         return measurement
 
@@ -352,7 +358,9 @@ def test_verify_perturb_error_of_a_perturbation(monkeypatch, capsys, tmp_path):
 
     def measure(plan, cores, **_):
         target = plan.targets[0]
-        yield Measurement(target, SimpleNamespace(), [], unfinished="a.csv: wrong", is_faulty=True)
+        yield ResultSensitivity(
+            target, SimpleNamespace(), [], unfinished="a.csv: wrong", is_faulty=True
+        )
 
     class FakePlan(SimpleNamespace):
         def __init__(self, project, cache, targets, limit):

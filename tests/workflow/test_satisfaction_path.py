@@ -44,6 +44,24 @@ def test_table_3_6_configured_models(clean: Project):
 
 
 @pytest.mark.slow
+def test_table_3_3_labels(clean: Project):
+    """The labels are the user's file, and without it the tier says what it needs."""
+    table = "results/full/abolghasemi2026/table_3_3.csv"
+    done = clean.snakemake("-n", table)
+    assert done.returncode != 0
+    assert "`counterfactuals.full.labels` is null" in done.stdout
+    (clean.folder / "labels.csv").write_text("dialogue,annotator,satisfied,coherent\n")
+    clean.edit("config.yaml", "actual: 100, labels: null}", "actual: 100, labels: labels.csv}")
+    plan = clean.planned(table, table.replace("3_3", "3_5"))
+    assert plan["abolghasemi2026_ch3_generate_full"] == plan["abolghasemi2026_ch3_pool"] == 1
+    assert plan["abolghasemi2026_ch3_annotated"] == 1
+    # The form needs no labels.
+    clean.edit("config.yaml", "labels: labels.csv}", "labels: null}")
+    plan = clean.planned("work/satisfaction/full/annotation/form.csv")
+    assert plan["abolghasemi2026_ch3_pool"] == 1
+
+
+@pytest.mark.slow
 def test_few_shot_endpoint(clean: Project, server: Server, monkeypatch: pytest.MonkeyPatch):
     secret = "sk-very-secret-3"
     monkeypatch.setenv(KEY, secret)

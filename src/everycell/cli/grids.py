@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 
 from everycell.render.grid import Grid, HeadCell
 
 _GAP = 2
+#: Maximum width of a cell.
+_MAX_CELL_WIDTH = 48
 #: Maximum width of a label column; longer labels are wrapped between words.
 _MAX_LABEL_WIDTH = 36
 
@@ -27,7 +30,9 @@ def grid_lines(
         [""] * (len(names) - len(row)) + [cell.label for cell in row]
         for row in grid.label_cells
     ]
-    cells = [[lines_of(cell) if cell is not None else [] for cell in row] for row in grid.rows]
+    cells = [
+        [_folded(lines_of(cell)) if cell is not None else [] for cell in row] for row in grid.rows
+    ]
     head = grid.head or [[HeadCell("", 1)]]
     widths = _widths(head, cells)
     spanned = [
@@ -57,6 +62,12 @@ def grid_lines(
                 [*label_widths, *(widths[column] for column in columns)],
                 len(names),
             )
+
+
+def _folded(lines: Sequence[Text]) -> list[Text]:
+    """Lines of a cell without a line that is wider than a column, such as an address."""
+    console = Console()
+    return [part for line in lines for part in line.wrap(console, _MAX_CELL_WIDTH, overflow="fold")]
 
 
 def _label_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:

@@ -59,8 +59,8 @@ def perturb_and_compare(
     and a result is measured again only if it, its recorded sensitivity or the perturbations have
     changed.
     """
+    from everycell.workflow.cell_sensitivity import slow_inputs
     from everycell.workflow.perturbation_plan import Plan, Target
-    from everycell.workflow.perturbed_cells import slow_inputs
     from everycell.workflow.perturbed_runs import measure_sensitivity
 
     end = float("inf") if minutes is None else time.monotonic() + 60 * minutes
@@ -179,9 +179,9 @@ def perturb_and_compare(
 
 def _hashes_of_code() -> list[str]:
     from everycell.workflow import (
+        cell_sensitivity,
         perturbation,
         perturbation_plan,
-        perturbed_cells,
         perturbed_files,
         perturbed_runs,
         scratch,
@@ -190,7 +190,7 @@ def _hashes_of_code() -> list[str]:
     modules = (
         perturbation,
         perturbation_plan,
-        perturbed_cells,
+        cell_sensitivity,
         perturbed_files,
         perturbed_runs,
         scratch,
@@ -222,7 +222,7 @@ def _report_differences(
     It also returns 1 if nothing was compared, as then nothing was shown.
     Inputs that take too long here, or took too long when they were recorded, are not compared.
     """
-    from everycell.workflow.perturbed_cells import VARIES, slow_inputs, without_inputs
+    from everycell.workflow.cell_sensitivity import VARIES, slow_inputs, without_inputs
 
     ignored: dict[tuple[str, str], set[str]] = {}
     for cell, value in [*recorded.items(), *measured.items()]:

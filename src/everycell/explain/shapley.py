@@ -1,4 +1,8 @@
-"""Shapley values of a game, by enumeration of coalitions or by sampling of permutations."""
+"""Shapley values of a game (exact, sampled, KernelSHAP), and greedy feature selection.
+
+The players of a game are the features of an explained model. A game gives a value to each
+coalition, which is a set of players.
+"""
 
 from __future__ import annotations
 
@@ -41,16 +45,16 @@ def all_coalitions(players: int) -> BoolArray:
     [[False, False], [True, False], [False, True], [True, True]]
     """
     expected = f"1 to {MAX_PLAYERS}; for more, sample permutations"
-    require(1 <= players <= MAX_PLAYERS, "number of features", players, expected)
+    require(1 <= players <= MAX_PLAYERS, "number of players", players, expected)
     return (np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool)
 
 
-def shapley_values(worth: npt.ArrayLike) -> FloatArray:
+def shapley_values(coalition_values: npt.ArrayLike) -> FloatArray:
     """Shapley values from the values of all coalitions.
 
     Parameters
     ----------
-    worth : array_like of float, shape (2 ** f,) or (2 ** f, k)
+    coalition_values : array_like of float, shape (2 ** f,) or (2 ** f, k)
         Values of one game or of k games, in the order of `all_coalitions`.
 
     Returns
@@ -71,14 +75,14 @@ def shapley_values(worth: npt.ArrayLike) -> FloatArray:
     --------
     A glove game: player 0 has a left glove, players 1 and 2 have right gloves.
 
-    >>> worth = [0, 0, 0, 1, 0, 1, 0, 1]
-    >>> shapley_values(worth).round(4).tolist()
+    >>> coalition_values = [0, 0, 0, 1, 0, 1, 0, 1]
+    >>> shapley_values(coalition_values).round(4).tolist()
     [0.6667, 0.1667, 0.1667]
     """
-    values = np.asarray(worth, dtype=float)
+    values = np.asarray(coalition_values, dtype=float)
     players = len(values).bit_length() - 1
     is_complete = players >= 1 and len(values) == 2**players
-    expected = "one for each of the 2 ** f coalitions of f features"
+    expected = "one for each of the 2 ** f coalitions of f players"
     require(is_complete, "number of values", len(values), expected)
     coalitions = all_coalitions(players)
     sizes = coalitions.sum(axis=1)
@@ -113,7 +117,7 @@ def sampled_shapley_values(
     game : callable
         Function of coalitions, shape (c, players), that returns their values, shape (c,).
     players : int
-        Number of features, 1 or more.
+        Number of players, 1 or more.
     tolerance : float
         Sampling ends when no standard error exceeds this number, which is above 0.
     limit : int
@@ -148,14 +152,14 @@ def sampled_shapley_values(
     samples = np.empty((0, players))
     while len(samples) < limit:
         pairs = min(batch_size, limit - len(samples))
-        orders = rng.permuted(np.tile(np.arange(players), (max(pairs, 2), 1)), axis=1)
+        orders = rng.permuted(np.tile(np.arange(players), (pairs, 1)), axis=1)
         permutations = np.concatenate([orders, orders[:, ::-1]])
         # Position of each player; the coalitions of a permutation are its prefixes.
         positions = np.argsort(permutations, axis=1)
         steps = np.arange(players + 1)
         coalitions = positions[:, None, :] < steps[None, :, None]
-        worth = game(coalitions.reshape(-1, players)).reshape(len(permutations), players + 1)
-        gains = np.take_along_axis(np.diff(worth, axis=1), positions, axis=1)
+        values = game(coalitions.reshape(-1, players)).reshape(len(permutations), players + 1)
+        gains = np.take_along_axis(np.diff(values, axis=1), positions, axis=1)
         samples = np.concatenate([samples, gains.reshape(2, -1, players).mean(axis=0)])
         errors = samples.std(axis=0, ddof=1) / np.sqrt(len(samples))
         if errors.max() <= tolerance:
@@ -182,10 +186,10 @@ def kernel_shapley_values(
     # The import takes seconds.
     import shap
 
-    def worth(rows: FloatArray) -> FloatArray:
+    def model(rows: FloatArray) -> FloatArray:
         return game(np.asarray(rows) > 0.5)
 
-    explainer = shap.KernelExplainer(worth, np.zeros((1, players)))
+    explainer = shap.KernelExplainer(model, np.zeros((1, players)))
     # The package uses the global random generator.
     global_state = np.random.get_state()
     np.random.seed(int(rng.integers(2**32)))
@@ -199,12 +203,12 @@ def kernel_shapley_values(
 
 
 def greedy_selection(game: Game, players: int, limit: int) -> list[int]:
-    """Select the feature with the largest gain repeatedly, while gains are positive.
+    """Select the player with the largest gain repeatedly, while gains are positive.
 
-    Source: heuss2025, section 4.5.2, after Singh et al. Ties go to the first feature.
+    Source: heuss2025, section 4.5.2, after Singh et al. Ties go to the first player.
     """
     selected = np.zeros(players, dtype=bool)
-    worth = game(selected[None])[0]
+    value = game(selected[None])[0]
     order: list[int] = []
     while len(order) < min(limit, players):
         candidates = np.flatnonzero(~selected)
@@ -212,9 +216,9 @@ def greedy_selection(game: Game, players: int, limit: int) -> list[int]:
         coalitions[np.arange(len(candidates)), candidates] = True
         values = game(coalitions)
         best = int(np.argmax(values))
-        if not values[best] > worth:
+        if not values[best] > value:
             break
-        worth = values[best]
+        value = values[best]
         selected = coalitions[best]
         order.append(int(candidates[best]))
     return order

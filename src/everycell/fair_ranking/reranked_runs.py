@@ -109,7 +109,10 @@ def trade_off(
     *,
     cutoffs: Sequence[int] = (10,),
 ) -> pd.DataFrame:
-    """Mean fairness and utility of re-ranked runs, by alpha."""
+    """Mean nFaiRR and, with `qrels`, nDCG of re-ranked runs, by alpha.
+
+    nFaiRR is the measure of heuss2025 (`reciprocal_nfairr`), not NFaiRR of `everycell.metrics`.
+    """
     rows = []
     for alpha, run in runs.items():
         sorted_run = trec_order(run)

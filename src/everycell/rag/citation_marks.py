@@ -1,6 +1,51 @@
-"""Marks of citations in answers, and marks that only look like citations.
+r"""Marks of citations in answers, and marks that only look like citations.
 
-`everycell.rag.citations` lists the forms that are read.
+The prompts of abolghasemi2026 (Figures 5.2 and 5.7) ask for citations such as ``[1] [2]``, and its
+authors' library reads nothing else (``forms="plain"``). Models also write other forms. This module
+reads:
+
+==================================  =======================================================
+``[1]``, ``[1][2]``                 one number in brackets
+``[1, 2]``, ``[1; 2]``, ``[1 2]``   several; also with "and", "&" and "/"
+``[1-3]``, ``[1]-[3]``, ``[1 to 3]``  all numbers from 1 to 3, with a hyphen, a dash or "to"
+``[Document 2]``, ``[cite: 2]``     with a noun or "cite" before the number; ``[cite_start]`` is
+                                    removed
+``(Document 2)``, ``(Source: 2)``   the same in parentheses
+``[E1, E2]``                        with the letter D, E, P, R or S (document, evidence, ...)
+``[[2]]``                           in nested brackets
+``[#2]``, ``[^1]``                  with a number sign or a footnote mark
+``[1.]``, ``[1, 2,]``, ``[1;]``     with one punctuation mark after the last number
+``\[1\]``, ``【4:1†source】``         with backslashes, or with the search number and dagger of GPT
+``[1, Human]``, ``[LLM: 2]``        with one of `LABELS` next to the number
+``[1 (author: Ada Ode)]``           with a label in parentheses that begins as in prompts
+``［１］``, ``【1】``, ``[١]``           full-width brackets, and decimal digits of any script
+``[二]``, ``【十二】``                  Chinese numerals from 1 to 99
+Document 2, documents 1 and 3       without brackets, after one of `NOUNS`
+at night¹, so it is.² ³             one superscript digit, after punctuation or four letters
+night<sup>1</sup>, .<sup>1,2</sup>  the same in HTML, with several numbers too
+==================================  =======================================================
+
+A label next to a number repeats the prompt's label, so the number is still that of a document.
+These are not citations:
+
+==================================  =======================================================
+``[note 1 above]``, ``[-1]``        brackets that contain anything else, such as ``[a]``,
+                                    ``[Human]``, ``[1:]``, ``[1,000]``, ``[Delft, 1]``
+``[0, 1]``, the interval ``[2, 5]``  two numbers of which the first is 0, or after the sign ∈ or
+                                    before or after one of `RANGES`
+``a = [1, 2]``, ``f([1, 2])``       several numbers after an equals sign, a function or "array"
+``(2)``, ``{2}``, ``^2^``, ``①``     may be items of an enumeration
+``<cite index="2-1">``, ``<co: 2>``  tags, whose numbers may begin at 0 or count sentences
+〔2〕, «2», <2>                     in other brackets
+km², ``10<sup>6</sup>``, ¹²          superscripts that may be exponents, or two citations
+owls.2 Foxes                        digits after a full stop
+``[@2]``, ``\cite{doc2}``            citations by name
+code, maths, links, lists of        see `everycell.rag.citation_contexts`
+sources, reasoning
+==================================  =======================================================
+
+`unread_marks` lists those that look like citations. Not every number is that of a document: see
+`everycell.rag.citations.divide_citations`.
 """
 
 from __future__ import annotations

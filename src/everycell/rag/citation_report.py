@@ -26,7 +26,7 @@ from everycell.metrics.attribution import (
 from everycell.rag.citation_marks import Forms, unread_marks
 from everycell.rag.citations import (
     citation_logprobs,
-    documents,
+    divide_citations,
     find_citations,
     source_list_of,
     written_citations,
@@ -133,7 +133,7 @@ def _parse_line(line: _Line, path: Path, number: int, forms: Forms) -> AnswerCit
         )
     relevant = frozenset(names.index(document) + 1 for document in line.relevant)
     citations = find_citations(line.text, forms=forms)
-    cited = documents(citations, k)
+    cited = divide_citations(citations, k)
     logprobs, cites_relevant = None, ()
     if line.tokens is not None:
         if "".join(text for text, _ in line.tokens) != line.text:

@@ -28,7 +28,7 @@ from typing import NamedTuple
 from everycell.language_models.reasoning import reasoning_spans
 from everycell.rag.citation_contexts import MASK, is_source_heading
 from everycell.rag.citation_marks import AnswerParts, Citation, Mark, answer_parts
-from everycell.rag.citations import documents, remove_spans, spans_to_remove
+from everycell.rag.citations import divide_citations, remove_spans, spans_to_remove
 from everycell.rag.interventions import CitedAnswer, Statement
 from everycell.text.sentences import sentence_spans
 
@@ -114,7 +114,7 @@ def cited_sentences(text: str, k: int) -> CitedAnswer:
         visible = _EMPTY_PARENTHESES.sub("", remove_spans(text[sentence.start : sentence.end], own))
         words = " ".join(visible.split())
         statement = re.sub(rf"\A(?:{_LIST_MARKER.pattern})+", "", words)
-        cited = tuple(number - 1 for number in documents(sentence.citations, k).documents)
+        cited = tuple(number - 1 for number in divide_citations(sentence.citations, k).documents)
         if is_source_heading(statement):
             if statements and not statements[-1].documents:
                 statements[-1] = statements[-1]._replace(documents=cited)

@@ -1,12 +1,22 @@
-"""Five tokenisations, from texts to lists of index terms.
+"""Five tokenisations of abolghasemi2026 (Table 2.2), from texts to lists of index terms.
 
-SA, STM1 and STM2 reproduce Elasticsearch's standard and whitespace tokenizers; the other two split
-text into the word pieces of BERT and SciBERT. Terms do not contain white space as Java defines it,
-so they can be joined with spaces and indexed unchanged.
+=============  ========================================  ==========  ==============
+name           tokenizer                                 lower case  Porter stemmer
+=============  ========================================  ==========  ==============
+SA             Elasticsearch's standard tokenizer        yes         no
+STM1           Elasticsearch's whitespace tokenizer      yes         yes
+STM2           Elasticsearch's standard tokenizer        yes         yes
+BERT-Token     word pieces of BERT                       yes         no
+SciBERT-Token  word pieces of SciBERT                    yes         no
+=============  ========================================  ==========  ==============
+
+Terms do not contain white space as Java defines it, so they can be joined with spaces and indexed
+unchanged.
 
 A character separates two tokens, is a part of a token, or is removed, which joins its neighbours.
-"blank" is the default of `everycell.metrics.term_counts.count_terms`, which first removes the
-characters of the last two rows; inside a word, it keeps joiners and replaces U+200B by a space.
+The column "blank" is for comparison: it is not one of the five, but the default of
+`everycell.metrics.term_counts.count_terms`, which first removes the characters of the last two
+rows; inside a word, it keeps joiners and replaces U+200B by a space.
 
 ========================================  =========  =========  =========  =============
 character                                 blank      SA, STM2   STM1       BERT, SciBERT
@@ -43,7 +53,7 @@ from tokenizers import BertWordPieceTokenizer
 
 from everycell.base.errors import DataError
 
-#: Names in Table 2.2, in the same order.
+#: Names in Table 2.2 of abolghasemi2026, in the same order.
 Name = Literal["SA", "STM1", "STM2", "BERT-Token", "SciBERT-Token"]
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]
 
@@ -133,7 +143,7 @@ _SNOWBALL = Stemmer.Stemmer("porter")
 
 
 def tokeniser(name: Name, vocabulary: Path | None = None) -> Tokeniser:
-    """Return one of the five tokenisations of Table 2.2.
+    """Return one of the five tokenisations of Table 2.2 of abolghasemi2026.
 
     The thesis names tokenizers and filters, but not their order or stop words. Here lower-casing
     precedes Porter, which expects lower case, and stop words are kept. As in BERT's own tokenizer,

@@ -12,9 +12,9 @@ dict of dicts       query -> document -> score                    query -> docum
 path                file in TREC format, gzipped or not           the same
 ==================  ============================================  ==============================
 
-Other columns, such as the ranks and query texts of PyTerrier, are dropped: documents are ranked by
-score, and ties are broken by document id, as in trec_eval (`trec_order`). None of these libraries
-is imported.
+Other columns, such as the ranks and query texts of PyTerrier, are dropped. Rows keep their
+order; measures rank documents by score and break ties by document id, as in trec_eval
+(`everycell.trec.runs.trec_order`). The module imports none of these libraries.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Deterministic perturbations of rows of values.
+"""Seeded perturbations of rows of values.
 
 A perturbation never changes keys, such as ids of queries, documents and participants: it changes
 the values that belong to them, or drops rows.
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-#: Share of the rows, or of the groups of rows, that `resampled` and `thinned` change.
+#: Share of the rows, or of the groups of rows, that `resample` and `thin` change.
 SHARE = 0.1
 #: Standard deviation of the noise on scores, relative to their range.
 NOISE = 0.2
@@ -71,9 +71,9 @@ def _reorder(
     order: Callable[[list[Any]], list[Any]],
     position: Callable[[int], int] = lambda index: index,
 ) -> list[list[Any]]:
-    """Reorder the values of each column that is not bound, over rows in order of their position.
+    """Reorder the values of each column that is not bound, in rows sorted by position.
 
-    Missing values stay missing.
+    Values stay within their group, unless there are bound columns. Missing values stay missing.
     """
     changed = [list(row) for row in rows.values]
     indices = [range(len(changed))] if rows.bound else rows.rows_by_group
@@ -89,20 +89,20 @@ def _reorder(
     return changed
 
 
-def permuted(rows: Rows, generator: random.Random) -> list[list[Any]]:
-    """Permute the values within their column."""
+def permute(rows: Rows, generator: random.Random) -> list[list[Any]]:
+    """Permute the values of each column that is not bound."""
     return _reorder(rows, lambda values: generator.sample(values, len(values)))
 
 
-def permuted_in_design(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
-    """Permute the values within their column, but not the experimental conditions."""
+def permute_in_design(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Permute as `permute` does, but leave the experimental conditions; None without conditions."""
     if not rows.conditions:
         return None
-    return permuted(replace(rows, keys=rows.keys | rows.conditions), generator)
+    return permute(replace(rows, keys=rows.keys | rows.conditions), generator)
 
 
-def jittered(rows: Rows, generator: random.Random) -> list[list[Any]]:
-    """Add noise to scores; shares that add up to 1 still do."""
+def jitter(rows: Rows, generator: random.Random) -> list[list[Any]]:
+    """Add noise to scores; shares of a group that add up to 1 still do."""
     changed = [list(row) for row in rows.values]
     for column in rows.scores:
         for group in rows.rows_by_group:
@@ -147,8 +147,11 @@ def _with_decimals(number: float, noise: float, text: str) -> str:
     return f"{noisy:.{len(text.partition('.')[2])}f}"
 
 
-def ordered(rows: Rows, generator: random.Random) -> list[list[Any]]:
-    """Sort the values of each column, so that they depend on the keys as much as possible."""
+def order_values(rows: Rows, generator: random.Random) -> list[list[Any]]:
+    """Sort the values of each column that is not bound, in rows sorted by their keys.
+
+    So the values depend on the keys as much as possible.
+    """
     # The key with the fewest values comes first: it is a condition rather than an id.
     distinct = {
         column: len({repr(row[column]) for row in rows.values if column < len(row)})
@@ -171,8 +174,11 @@ def _sort_key(value: Any) -> tuple[bool, float, str]:
     return (False, float(value), "") if is_number(value) else (True, 0.0, str(value))
 
 
-def resampled(rows: Rows, generator: random.Random) -> list[list[Any]]:
-    """Replace the values of a tenth of the rows by those of other rows of their group."""
+def resample(rows: Rows, generator: random.Random) -> list[list[Any]]:
+    """Replace a tenth of the rows of each group, at least one, by rows drawn from the group.
+
+    Keys stay. A row may be replaced by itself.
+    """
     sources = list(range(len(rows.values)))
     for group in rows.rows_by_group:
         for index in generator.sample(group, max(1, round(SHARE * len(group)))):
@@ -180,8 +186,8 @@ def resampled(rows: Rows, generator: random.Random) -> list[list[Any]]:
     return _replace(rows, sources)
 
 
-def moved(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
-    """Permute the values of rows as a whole, so that values of a row stay together."""
+def move(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Permute rows within their group, so that the values of a row stay together; keys stay."""
     if rows.bound:
         return None
     sources = list(range(len(rows.values)))
@@ -206,13 +212,13 @@ def _replace(rows: Rows, sources: Sequence[int]) -> list[list[Any]]:
     return changed
 
 
-def thinned(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
-    """Leave out a tenth of the rows."""
+def thin(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Leave out a tenth of the rows, or of the groups if columns are bound, and at least one."""
     return _drop(rows, generator, SHARE)
 
 
-def halved(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
-    """Leave out half of the rows."""
+def halve(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Leave out half of the rows, or of the groups if columns are bound, and at least one."""
     return _drop(rows, generator, 0.5)
 
 
@@ -228,23 +234,29 @@ def _drop(rows: Rows, generator: random.Random, share: float) -> list[list[Any]]
     return [list(row) for index, row in enumerate(rows.values) if index not in dropped]
 
 
-def relabelled(rows: Rows, generator: random.Random) -> list[list[Any]]:
-    """Replace each value of a column that has few by the next in frequency: totals stay whole."""
+def relabel(rows: Rows, generator: random.Random) -> list[list[Any]]:
+    """Replace each value of a column with few values by the next in frequency.
+
+    The frequencies of the values are permuted, so totals stay. Bound columns and conditions do not
+    change.
+    """
     changed = [list(row) for row in rows.values]
     for column in rows.columns:
-        counts = Counter(row[column] for row in changed if has_value(row, column))
+        # By their text, since values may be lists or dictionaries.
+        values = {repr(row[column]): row[column] for row in changed if has_value(row, column)}
+        counts = Counter(repr(row[column]) for row in changed if has_value(row, column))
         if column in rows.bound | rows.conditions or not _has_few(counts, changed):
             continue
-        levels = sorted(counts, key=lambda value: (-counts[value], _sort_key(value)))
+        levels = sorted(counts, key=lambda text: (-counts[text], _sort_key(values[text])))
         following = dict(zip(levels, [*levels[1:], levels[0]], strict=True))
         for row in changed:
             if has_value(row, column):
-                row[column] = following[row[column]]
+                row[column] = values[following[repr(row[column])]]
     return changed
 
 
-def unanimous(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
-    """Replace the bound values of all rows about an item by those of one of these rows."""
+def make_unanimous(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Replace the bound values of all rows of a group by those of one row, drawn at random."""
     if not rows.bound:
         return None
     changed = [list(row) for row in rows.values]
@@ -256,8 +268,8 @@ def unanimous(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
     return changed
 
 
-def reversed_labels(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
-    """Exchange the values of columns with opposite labels."""
+def reverse_labels(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Exchange the values of the two columns of each pair with opposite labels, in all rows."""
     if not rows.opposites:
         return None
     changed = [list(row) for row in rows.values]
@@ -267,8 +279,12 @@ def reversed_labels(rows: Rows, generator: random.Random) -> list[list[Any]] | N
     return changed
 
 
-def without_a_level(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
-    """Leave out all rows with one value of a key or condition, so that a design stays balanced."""
+def leave_out_level(rows: Rows, generator: random.Random) -> list[list[Any]] | None:
+    """Leave out all rows with one value, drawn at random, of a key or a condition.
+
+    The column is the one with few values whose numbers of rows differ least, so that a balanced
+    design stays balanced.
+    """
     candidates = []
     for column in sorted(rows.keys | rows.conditions):
         counts = Counter(row[column] for row in rows.values if has_value(row, column))
@@ -291,16 +307,16 @@ def _has_few(counts: Counter[Any], rows: Sequence[Any]) -> bool:
 
 #: Perturbations, in the order in which they are tried.
 PERTURBATIONS: dict[str, Change] = {
-    "permuted": permuted,
-    "permuted within the design": permuted_in_design,
-    "jittered": jittered,
-    "ordered": ordered,
-    "thinned": thinned,
-    "resampled": resampled,
-    "moved": moved,
-    "halved": halved,
-    "relabelled": relabelled,
-    "without a level": without_a_level,
-    "unanimous": unanimous,
-    "reversed labels": reversed_labels,
+    "permuted": permute,
+    "permuted within the design": permute_in_design,
+    "jittered": jitter,
+    "ordered": order_values,
+    "thinned": thin,
+    "resampled": resample,
+    "moved": move,
+    "halved": halve,
+    "relabelled": relabel,
+    "without a level": leave_out_level,
+    "unanimous": make_unanimous,
+    "reversed labels": reverse_labels,
 }

@@ -27,9 +27,9 @@ import psutil
 
 from everycell.jobs.job import end_with_snakemake
 from everycell.verdicts.results import read_result
+from everycell.workflow.cell_sensitivity import ComparedCells, Outcome, ResultSensitivity, Trial
 from everycell.workflow.perturbation import PERTURBATIONS
 from everycell.workflow.perturbation_plan import TOO_LONG, Plan, Target, Unit
-from everycell.workflow.perturbed_cells import Cells, Measurement, Outcome, Trial
 from everycell.workflow.perturbed_files import PerturbationError, perturb
 from everycell.workflow.planned_jobs import PlannedJob
 from everycell.workflow.scratch import (
@@ -60,7 +60,7 @@ TIMES_LONGER = 5
 UNCHANGED = "no perturbation changes the file"
 
 
-def _perturb_unit(plan: Plan, unit: Unit, baselines: Mapping[str, Cells]) -> Outcome:
+def _perturb_unit(plan: Plan, unit: Unit, baselines: Mapping[str, ComparedCells]) -> Outcome:
     """Perturb the files of a unit in each way, until all cells have moved.
 
     Cells that have not moved were tried with all perturbations, so the result does not depend on
@@ -111,7 +111,7 @@ def _perturb_unit(plan: Plan, unit: Unit, baselines: Mapping[str, Cells]) -> Out
                     pending[target.name] = set()
                     continue
                 table = read_result(scratch.folder / f"{target.stem}.csv")
-                moved = baselines[target.name].moved(table)
+                moved = baselines[target.name].changed_cells(table)
                 trial.moved = (trial.moved or set()) | moved
                 pending[target.name] -= moved
     return outcome
@@ -145,11 +145,11 @@ def _run_jobs(
 
 def _control(plan: Plan, target: Target, files: Iterable[str]) -> set[str]:
     """Cells that move without any perturbation, so that nothing can be said about them."""
-    cells = Cells(target, read_result(plan.project / f"{target.stem}.csv"))
+    cells = ComparedCells(target, read_result(plan.project / f"{target.stem}.csv"))
     with tempfile.TemporaryDirectory(dir=_work["folder"], ignore_cleanup_errors=True) as folder:
         scratch = Scratch(Path(folder), plan.project, plan.cache)
         scratch.run(plan.downstream(target, files), (CONTROL,), _seconds_left(plan))
-        return cells.moved(read_result(scratch.folder / f"{target.stem}.csv"))
+        return cells.changed_cells(read_result(scratch.folder / f"{target.stem}.csv"))
 
 
 #: What the processes of a pool work on; they inherit it when they are forked.
@@ -222,7 +222,7 @@ def measure_sensitivity(
     *,
     end: float = math.inf,
     notify: Callable[[str], None] = lambda line: None,
-) -> Generator[Measurement]:
+) -> Generator[ResultSensitivity]:
     """Measure each result, and yield it as soon as all its inputs were perturbed.
 
     Inputs are perturbed one after the other, until `end`, a value of `time.monotonic`.
@@ -233,9 +233,9 @@ def measure_sensitivity(
     # The fastest results come first, so that many are finished when the time is over.
     targets = sorted(plan.targets, key=lambda target: plan.known_seconds(plan.cone(target)))
     results = {
-        target.name: Measurement(
+        target.name: ResultSensitivity(
             target,
-            Cells(target, read_result(plan.project / f"{target.stem}.csv")),
+            ComparedCells(target, read_result(plan.project / f"{target.stem}.csv")),
             skipped.get(target.name, []),
         )
         for target in targets
@@ -276,7 +276,7 @@ def measure_sensitivity(
             pool.shutdown(cancel_futures=True)
 
 
-def _add_outcome(result: Measurement, task: Future[Outcome], unit: Unit | None) -> None:
+def _add_outcome(result: ResultSensitivity, task: Future[Outcome], unit: Unit | None) -> None:
     """Add the outcome of a unit, or of the control run, to a result."""
     name = result.target.name
     if error := task.exception():

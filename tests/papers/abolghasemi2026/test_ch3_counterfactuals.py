@@ -36,15 +36,15 @@ from papers.abolghasemi2026.ch3_generation import (
     prompt,
     read_template,
 )
-from papers.abolghasemi2026.ch3_planted import plant_dialogues
-from papers.abolghasemi2026.ch3_success import (
-    compare_generators,
+from papers.abolghasemi2026.ch3_judge import (
     exchanged_rewritings,
     is_refusal,
     judge_rewritings,
     train_judge,
     unchanged_rewritings,
 )
+from papers.abolghasemi2026.ch3_planted import plant_dialogues
+from papers.abolghasemi2026.ch3_success import compare_generators
 
 SAMPLE = Sample(
     "1",

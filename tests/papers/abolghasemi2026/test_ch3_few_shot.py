@@ -14,7 +14,6 @@ from everycell.base.errors import DataError
 from everycell.collections.satisfaction_samples import SYSTEM, USER, Sample, samples_to_frame
 from everycell.language_models.generation import Answer, NotOfferedError, Request, Token
 from everycell.language_models.settings import Decoding
-from papers.abolghasemi2026.ch3_answers import add_labels, confusions, select_setups
 from papers.abolghasemi2026.ch3_few_shot import (
     FEW_SHOT,
     FewShotModel,
@@ -24,6 +23,7 @@ from papers.abolghasemi2026.ch3_few_shot import (
     messages,
     parse_label,
 )
+from papers.abolghasemi2026.ch3_predictions import add_labels, confusions, select_setups
 from papers.abolghasemi2026.ch3_settings import FewShot, UserSatisfaction
 from papers.abolghasemi2026.ch3_training import (
     SatisfactionEstimator,

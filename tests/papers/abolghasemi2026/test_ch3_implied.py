@@ -9,7 +9,7 @@ import pytest
 from everycell.metrics.satisfaction import Confusion
 from everycell.records.cells import read_cells
 from papers.abolghasemi2026.ch3 import SHARES, implied_cells, implied_counts
-from papers.abolghasemi2026.ch3_answers import growing_share, measure_confusions
+from papers.abolghasemi2026.ch3_predictions import curve_by_dissatisfied_share, measure_confusions
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_implied_counts_changed_cell(counts, repository):
 
 def test_implied_cells_mean_over_orders():
     main, cf = Confusion(40, 5, 1, 2), Confusion(1, 0, 12, 20)
-    answers = pd.DataFrame(
+    predictions = pd.DataFrame(
         {
             "part": ["main"] * 48 + ["cf"] * 33,
             "id": [*map(str, range(48)), *(f"{number}-cf" for number in range(33))],
@@ -55,7 +55,9 @@ def test_implied_cells_mean_over_orders():
             "seed": 0,
         }
     )
-    result = growing_share(answers, orders=3000, seed=0).set_index(["metric", "percent"])["value"]
+    result = curve_by_dissatisfied_share(predictions, orders=3000, seed=0).set_index(
+        ["metric", "percent"]
+    )["value"]
     table = implied_cells({("Toy", "x1", "toy"): {"Main": main, "CF": cf}})
     message = table.set_index("quantity")["value"]
     for percent in SHARES:

@@ -18,8 +18,8 @@ from papers.abolghasemi2026.ch3 import (
     rater_agreement,
     shared_histories,
 )
-from papers.abolghasemi2026.ch3_answers import number_trainings
 from papers.abolghasemi2026.ch3_data import RULES, RatedDialogue
+from papers.abolghasemi2026.ch3_predictions import number_trainings
 
 
 def dialogue(name, ratings, overall=(3, 3, 3)):

@@ -23,9 +23,9 @@ from papers.abolghasemi2026.ch5 import (
 )
 from papers.abolghasemi2026.ch5_answers import check_answers, cite_always_first, collect_answers
 from papers.abolghasemi2026.ch5_arms import (
+    CONDITION_COLUMNS,
     OPPOSITE_ARMS,
     PLAIN_ARMS,
-    SETTING,
     displayed_author,
     present_questions,
     study_settings,
@@ -193,7 +193,9 @@ def test_measured_quality_displayed_labels(measured):
         assert row.expected == expected[row.metric]
         assert row.measured == pytest.approx(row.expected, abs=row.high - row.low + 1e-9)
     # Whoever wrote it: what counts is whom the prompt names.
-    recall = rows[rows["metric"] == "attribution recall"].set_index([*SETTING[2:], "rag_mode"])
+    recall = rows[rows["metric"] == "attribution recall"].set_index(
+        [*CONDITION_COLUMNS[2:], "rag_mode"]
+    )
     expected = recall["expected"]
     assert expected["LLM", "Human", "CF-informed"] == expected["Human", "LLM", "Informed"]
     assert expected["LLM", "Human", "CF-informed"] > expected["LLM", "Human", "Informed"]

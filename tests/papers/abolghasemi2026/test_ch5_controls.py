@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from everycell.base.errors import DataError
 from everycell.metrics.attribution import cab, cas, citation_quality
-from everycell.rag.citations import citation_logprobs, documents, find_citations
+from everycell.rag.citations import citation_logprobs, divide_citations, find_citations
 from papers.abolghasemi2026.ch5_controls import PlantedGenerator, expected_quality
 
 QUERIES = [f"q{number}" for number in range(400)]
@@ -97,7 +97,7 @@ def test_planted_generator_answer_text():
     for query in QUERIES[:20]:
         cited = generator.cite(query, labels, [2])
         text = generator.answer(query, labels, [2], texts).text
-        assert documents(find_citations(text), 3).documents == cited
+        assert divide_citations(find_citations(text), 3).documents == cited
     assert generator.answer("q", [], [], []).text == ""
 
 

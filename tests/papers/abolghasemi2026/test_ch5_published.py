@@ -13,9 +13,9 @@ from everycell.records.cells import read_cells
 from papers.abolghasemi2026 import ch5_published as published_tests
 from papers.abolghasemi2026.ch5_arms import (
     CITED,
+    CONDITION_COLUMNS,
     PRECISION,
     RECALL,
-    SETTING,
     displayed_author,
 )
 from papers.abolghasemi2026.ch5_published import (
@@ -30,7 +30,7 @@ from papers.abolghasemi2026.ch5_published import (
 )
 
 PUBLISHED = Path(__file__).parents[3] / "published" / "abolghasemi2026"
-KEYS = [*SETTING, "metric"]
+KEYS = [*CONDITION_COLUMNS, "metric"]
 
 
 def published_tables(*names):
@@ -68,7 +68,7 @@ def simulated(seed, n=40):
         answers[author, mode] = recalls
         other = {"Human": "LLM", "LLM": "Human"}[author]
         rows.append(("toy", "toy", author, other, mode, RECALL, 100 * recalls.mean()))
-    return pd.DataFrame(rows, columns=[*SETTING, "rag_mode", "metric", "value"]), answers
+    return pd.DataFrame(rows, columns=[*CONDITION_COLUMNS, "rag_mode", "metric", "value"]), answers
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -158,7 +158,7 @@ def test_significance_impossible_recall():
 
 
 def test_counts_from_recalls_round_trip():
-    keys = [*SETTING, "rag_mode", "metric", "value"]
+    keys = [*CONDITION_COLUMNS, "rag_mode", "metric", "value"]
     existing = counts_from_recalls(QUALITY[keys])
     assert set(existing["metric"]) == {CITED} and len(existing) == 36
     back = recalls_from_counts(existing)
@@ -197,14 +197,14 @@ def test_mark_bias_undecided_by_means():
         ("NQ", "toy", "Human", "LLM", mode, RECALL, value)
         for mode, value in (("Informed", 74.0), ("CF-informed", 70.6))
     ]
-    quality = pd.DataFrame(rows, columns=[*SETTING, "rag_mode", "metric", "value"])
+    quality = pd.DataFrame(rows, columns=[*CONDITION_COLUMNS, "rag_mode", "metric", "value"])
     marked = mark_bias(bias_cells(quality), bias_significance(quality, 500))
     assert marked["marker"].tolist() == ["?"]
 
 
 def test_tests_table_one_row_per_number():
     row = ("NQ", "toy", "Human", "LLM", "CAB delta recall", 65.0, "yes")
-    tests = pd.DataFrame([row], columns=[*SETTING, "metric", "first", "significant"])
+    tests = pd.DataFrame([row], columns=[*CONDITION_COLUMNS, "metric", "first", "significant"])
     assert published_tests.tests_table("Table 5.3", tests)[
         ["measure", "metric", "value"]
     ].values.tolist() == [

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from papers.lajewska2025.annotations import agreement_gaps
 from papers.lajewska2025.ch5 import (
     READINGS,
+    agreement_gaps,
     count_tokens,
     effort_rows,
     mean_similarity,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from papers.lajewska2025.annotations import (
+from papers.lajewska2025.cast_snippets_data import (
     CONFIDENCE,
     CONFIDENCE_FILE,
     FILES,

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from papers.lajewska2025.ch6 import READINGS, judge_tables, released_scores
-from papers.lajewska2025.ch6_cast import mark_means, spread_cells
 from papers.lajewska2025.ch6_judging import inference_scores
 from papers.lajewska2025.ch6_labels import JUDGES, SYSTEMS, NuggetLabels
+from papers.lajewska2025.ch6_response_tables import mark_means, spread_cells
 from papers.lajewska2025.ch6_systems import FAITHFUL
 
 RUNS = dict(list(SYSTEMS.items())[:2]) | {

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 
-from papers.lajewska2025.ch6_cast import cluster_table, nugget_table
 from papers.lajewska2025.ch6_completeness import (
     Imitations,
     compare_writers,
     completeness_tables,
     mean_intervals,
 )
+from papers.lajewska2025.ch6_nugget_tables import cluster_table, nugget_table
 from papers.lajewska2025.ch6_responses import extract_response, nearest_sentences
 from papers.lajewska2025.ch6_scores import MEAN, change_effects
 from papers.lajewska2025.ch6_systems import (

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from papers.lajewska2025.ch6_cast import run_spread
 from papers.lajewska2025.ch6_judging import mean_over_runs
 from papers.lajewska2025.ch6_ragas import Grounding, answer_relevance, faithfulness
+from papers.lajewska2025.ch6_response_tables import run_spread
 
 PASSAGES = ("Owls eat mice.", "They hunt at\nnight.")
 

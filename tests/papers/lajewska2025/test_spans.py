@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_sco
 
 from everycell.base.errors import DataError
 from everycell.sources import fetch
-from papers.lajewska2025.annotations import FILES, read_annotations
+from papers.lajewska2025.cast_snippets_data import FILES, read_annotations
 from papers.lajewska2025.spans import (
     AGGREGATIONS,
     Effort,

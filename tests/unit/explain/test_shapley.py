@@ -122,9 +122,20 @@ def test_sampled_shapley_values_stops():
     assert many.errors.max() <= 0.02
 
 
+@pytest.mark.parametrize(("limit", "batch_size"), [(2, 2), (3, 2), (17, 16), (20, 16)])
+def test_sampled_shapley_values_limit(limit, batch_size):
+    worth = np.random.default_rng(1).normal(size=32)
+    rng = np.random.default_rng(0)
+    result = sampled_shapley_values(
+        as_game(worth), 5, tolerance=1e-12, limit=limit, rng=rng, batch_size=batch_size
+    )
+    assert result.permutations == limit
+    assert result.values.sum() == pytest.approx(worth[-1] - worth[0])
+
+
 @pytest.mark.parametrize("players", [0, MAX_PLAYERS + 1])
 def test_all_coalitions_invalid_number(players):
-    with refused("number of features", players):
+    with refused("number of players", players):
         all_coalitions(players)
 
 

@@ -9,7 +9,7 @@ from everycell.rag.citation_marks import LONGEST_RANGE, unread_marks
 from everycell.rag.citations import (
     Cited,
     citation_logprobs,
-    documents,
+    divide_citations,
     find_citations,
     may_cite,
     without_citations,
@@ -111,11 +111,11 @@ def test_find_citations_positions():
     assert [text[c.start : c.end] for c in cited] == ["12", "3", "45", "6"]
 
 
-def test_documents_repeated_and_stray():
+def test_divide_citations_repeated_and_stray():
     result = find_citations("[8][2] once more [8], [0] and [11].")
-    assert documents(result, 10) == Cited((8, 2), (0, 11))
-    assert documents(result, 9, first=0) == Cited((8, 2, 0), (11,))
-    assert documents([], 10) == Cited((), ())
+    assert divide_citations(result, 10) == Cited((8, 2), (0, 11))
+    assert divide_citations(result, 9, first=0) == Cited((8, 2, 0), (11,))
+    assert divide_citations([], 10) == Cited((), ())
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_without_citations_year(text, expected):
     assert without_citations(text, k=10) == expected
     # It is read as a citation of no document, and documents lose it before they are shown.
     assert "19" not in without_citations(text)
-    assert not {1, 4, 10} & set(documents(find_citations(text), 10).documents)
+    assert not {1, 4, 10} & set(divide_citations(find_citations(text), 10).documents)
 
 
 def test_without_citations_number_of_a_document():

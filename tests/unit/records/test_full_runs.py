@@ -161,6 +161,10 @@ def test_describe_requirements_one_line():
 #: Runs that ask language models -> chapter whose code counts their requests, and the steps.
 COUNTED = {
     "abolghasemi2026_ch3_few_shot": ("papers.abolghasemi2026.ch3_scale", {"labels": 1}),
+    "abolghasemi2026_ch3_counterfactuals": (
+        "papers.abolghasemi2026.ch3_scale",
+        {"counterfactuals": 1},
+    ),
     # A benchmark each; paraphrases are counted for one of the two.
     "abolghasemi2026_ch5_answers": (
         "papers.abolghasemi2026.ch5_scale",
@@ -171,6 +175,7 @@ COUNTED = {
         {"paraphrases (each benchmark, first attempts)": 2},
     ),
     "heuss2025_ch5_citations": ("papers.heuss2025.ch5_scale", {"cited answers": 1}),
+    "lajewska2025_ch5_asked": ("papers.lajewska2025.ch5_scale", {"answerability": 1}),
     "lajewska2025_ch6_pipeline": (
         "papers.lajewska2025.ch6_scale",
         {"rephrased passages": 1, "nuggets": 1, "responses": 1},

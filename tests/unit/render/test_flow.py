@@ -53,6 +53,17 @@ def test_arrows_join_their_boxes(boxes):
         assert abs(high - layout[end].middle) < layout[end].height / 2
 
 
+def test_arrows_many_into_one_box():
+    names = [f"b{number}" for number in range(9)]
+    boxes = boxes_of(**dict.fromkeys(names, ""), end=AFTER.join(names))
+    layout = _layout(boxes)
+    heights = [path.vertices[-1][1] for path in _arrows(boxes_before(boxes), layout)]
+    # In the order of their boxes, from top to bottom, and within the height of the last box.
+    assert heights == sorted(heights, reverse=True) and len(set(heights)) == 9
+    half = layout["end"].height / 2
+    assert all(abs(height - layout["end"].middle) < half for height in heights)
+
+
 def test_boxes_before_omitted_arrow():
     graph = boxes_before(boxes_of(a="", b="a", c="a; b"))
     assert list(graph.edges) == [("a", "b"), ("b", "c")]

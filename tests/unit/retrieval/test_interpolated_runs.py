@@ -307,13 +307,13 @@ def test_interpolate_runs_command(both, interpolated, tmp_path, monkeypatch):
 
 
 def test_interpolate_runs_track_receives_the_seeds_of_each_measure(both):
-    seen = []
+    received_seeds = []
 
     def track(seeds):
-        seen.append(list(seeds))
-        return seen[-1]
+        received_seeds.append(list(seeds))
+        return received_seeds[-1]
 
     result = interpolate_runs(*both, ["AP", "P@3"], noise_seeds=3, track=track)
-    assert seen == [[0, 1, 2]] * 2
+    assert received_seeds == [[0, 1, 2]] * 2
     expected = interpolate_runs(*both, ["AP", "P@3"], noise_seeds=3)
     pd.testing.assert_frame_equal(result.means, expected.means)

@@ -102,6 +102,27 @@ def test_perturb_table_without_level_balanced(changed):
     assert set(Counter((query, mode) for query, mode, _ in after).values()) == {6}
 
 
+def test_perturb_answers_relabelled(changed):
+    """Answers are dictionaries; the most frequent one becomes the next in frequency."""
+    entries = [
+        {
+            "key": str(number),
+            "prompt_sha256": "",
+            "decoding": {},
+            "continuation": False,
+            "answer": {"text": "no" if number % 3 else "yes", "finish": "stop"},
+            "chained": "",
+        }
+        for number in range(12)
+    ]
+    text = "".join(f"{json.dumps(entry)}\n" for entry in entries)
+    after = [
+        json.loads(line)["answer"]["text"]
+        for line in changed(text, "answers.jsonl", "relabelled").splitlines()
+    ]
+    assert after == ["yes" if number % 3 else "no" for number in range(12)]
+
+
 SPANS = "Input.passage_id,WorkerId,answerable_sentences,unanswerable_sentences\n" + "".join(
     f"p{passage},w{worker},yes {passage}.{worker},no {passage}.{worker}\n"
     for passage in range(5)

@@ -1,4 +1,6 @@
-"""Consistency of the numbers of the TExFAIR paper, also with those of the thesis."""
+"""Audits of the published tables of chapter 1 of abolghasemi2024 (TExFAIR), also against
+chapter 4 of abolghasemi2026.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consistency checks of the published numbers on query by example."""
+"""Audits of the published tables of chapter 2 of abolghasemi2026 (query by example)."""
 
 from __future__ import annotations
 

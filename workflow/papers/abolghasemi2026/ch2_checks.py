@@ -1,4 +1,4 @@
-"""Checks that the methods recover the effects planted in the collection of concepts."""
+"""Recovery of planted effects by the methods of chapter 2 of abolghasemi2026."""
 
 from __future__ import annotations
 

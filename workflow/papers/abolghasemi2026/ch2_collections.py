@@ -1,4 +1,4 @@
-"""Collections of chapter 2 from released files and from installed packages."""
+"""Collections of chapter 2 of abolghasemi2026, from released files and installed packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Combinations of two systems: with tuned weights, with oracle weights, and with random scores."""
+"""Combinations of two systems in chapter 2 of abolghasemi2026: tuned, oracle or random weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Docstrings of installed packages: sections, See Also lists, names, and near-duplicates.
+"""Docstrings of installed packages as documents of chapter 2 of abolghasemi2026.
+
+Reads their sections, See Also lists and names, and finds near-duplicates.
 
 `walk` imports the public modules of a package and reads the dictionaries of modules and classes, so
 that no property, descriptor or lazy attribute of the package runs.

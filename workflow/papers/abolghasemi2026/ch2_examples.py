@@ -1,4 +1,4 @@
-"""Worked example of chapter 2: how TILDE and TILDEv2 score a document."""
+"""Worked example of chapter 2 of abolghasemi2026: TILDE and TILDEv2 score a document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of chapter 2: interpolation of two systems, and short versus long queries."""
+"""Figures of chapter 2 of abolghasemi2026: interpolation of systems, and query lengths."""
 
 from __future__ import annotations
 

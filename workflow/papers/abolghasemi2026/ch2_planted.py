@@ -1,4 +1,4 @@
-r"""Synthetic documents and queries whose relevance follows from planted concepts.
+r"""Synthetic collection of chapter 2 of abolghasemi2026: relevance follows planted concepts.
 
 .. math:: s(q, d) = \sum_{c \in q \cap d} w_d(c) + W |n_q \cap n_d|
 

@@ -1,4 +1,4 @@
-"""Test collection `pydocs`: the documentation of installed Python packages, with its links.
+"""Collection `pydocs` of chapter 2 of abolghasemi2026: linked documentation of Python packages.
 
 Docstrings are documents, their See Also lists are citations, and the descriptions in these lists
 are short queries for the described documents. The collection is surrogate data for

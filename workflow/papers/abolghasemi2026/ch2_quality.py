@@ -1,4 +1,4 @@
-"""Effectiveness of systems by task, with significance letters (Tables 2.1, 2.2).
+"""Effectiveness with significance letters (Tables 2.1, 2.2 of chapter 2 of abolghasemi2026).
 
 All tables of the chapter use a long format: one row per cell, with the keys of the row, ``task``,
 ``metric`` and ``value`` (0 to 1; `published_units` of ``ch2.py`` converts MAP to percent).

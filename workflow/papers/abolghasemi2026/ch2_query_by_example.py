@@ -1,4 +1,6 @@
-"""Query by example: documents are queries, linked documents are relevant.
+"""Query by example, the task of chapter 2 of abolghasemi2026, on linked documents.
+
+Documents are queries; the documents they link to are relevant.
 
 Candidates are sampled from sorted pools, with a generator for each seed, task and query. Results
 therefore do not depend on the process, and the candidates of a query do not change when other

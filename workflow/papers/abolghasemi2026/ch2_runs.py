@@ -1,4 +1,4 @@
-"""Runs of several systems on the candidate lists of one collection, alone and in pairs."""
+"""Runs on candidate lists for chapter 2 of abolghasemi2026, of single systems and of pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SciDocs, the collection of abolghasemi2026, chapter 2: a reader for the published files."""
+"""Reader of the released files of SciDocs, a collection of chapter 2 of abolghasemi2026."""
 
 from __future__ import annotations
 

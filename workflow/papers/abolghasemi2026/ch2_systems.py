@@ -1,4 +1,4 @@
-"""Systems compared in the tables of chapter 2, by tier, and how rankers are trained."""
+"""Systems in the tables of chapter 2 of abolghasemi2026, by tier, and their training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The test collections CACM, CISI, Cranfield and Vaswani: documents, topics and qrels.
+"""Readers of CACM, CISI, Cranfield and Vaswani for chapter 2 of abolghasemi2026.
 
 CISI and Cranfield are in SMART's format, Vaswani and the topics of CACM in TREC's, and the records
 of CACM are HTML pages in an archive.

@@ -1,4 +1,4 @@
-"""Training of rankers of query-document pairs with validation."""
+"""Training of rankers of query-document pairs for chapter 2 of abolghasemi2026."""
 
 from __future__ import annotations
 

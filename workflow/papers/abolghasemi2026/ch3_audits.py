@@ -1,4 +1,4 @@
-"""Consistency checks of the published numbers on user satisfaction (CAUSE)."""
+"""Audits of the published tables of chapter 3 of abolghasemi2026 (user satisfaction, CAUSE)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Counterfactual dialogues: the last utterance of the system rewritten to flip satisfaction.
+"""Counterfactual dialogues of chapter 3 of abolghasemi2026.
 
-`rewrite_by_rule` rewrites it with rules: a baseline without a language model.
+The last utterance of the system is rewritten, so that the user's satisfaction flips.
+
+`rewrite_by_rule` does so with rules: a baseline without a language model.
 
 Source: abolghasemi2026, sections 3.4.1 and 3.6.1.
 """

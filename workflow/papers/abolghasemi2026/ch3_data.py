@@ -1,4 +1,4 @@
-"""Dialogues with user satisfaction: USS, its split, and the counterfactuals of CAUSE.
+"""Readers of USS and of the counterfactuals of CAUSE for chapter 3 of abolghasemi2026.
 
 Sources: Sun et al., "Simulating User Satisfaction for the Evaluation of Task-oriented Dialogue
 Systems" (SIGIR 2021); the 8:1:1 split of Deng et al. (WWW 2022), as released by Ye, Hu and Yilmaz

@@ -1,4 +1,4 @@
-"""Results of trained and few-shot estimators of user satisfaction."""
+"""Results of estimators of user satisfaction in chapter 3 of abolghasemi2026."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from matplotlib.figure import Figure
 from everycell.jobs.result_job import ResultJob
 from everycell.records.cells import SEEDS, summarise_seeds
 from everycell.render.figures import interval_lines
-from papers.abolghasemi2026.ch3_answers import (
+from papers.abolghasemi2026.ch3_predictions import (
     ESTIMATOR,
     MEASURES,
     WITH,
     add_labels,
     confusions,
-    growing_shares,
+    curves_by_estimator,
     mean_overlaps,
     measure_confusions,
     number_trainings,
     overlap_rows,
-    select_answers,
+    select_predictions,
     select_setups,
-    spread,
+    spread_of_f1,
 )
 from papers.abolghasemi2026.ch3_robustness import (
     CUES,
@@ -58,17 +58,17 @@ def estimators(job: ResultJob) -> None:
     files = job.input
     trained = number_trainings(map(pd.read_parquet, files.trained), settings.trainings)
     few_shot = map(pd.read_parquet, files.few_shot)
-    predictions = add_labels(pd.concat([*trained, *few_shot], ignore_index=True))
-    setups = select_setups(predictions[~predictions["setup"].map(is_own)])
-    answers = predictions[predictions["part"] != "valid"]
-    job.facts["unparsable"] = int(answers["probability"].isna().sum())
+    labelled = add_labels(pd.concat([*trained, *few_shot], ignore_index=True))
+    setups = select_setups(labelled[~labelled["setup"].map(is_own)])
+    predictions = labelled[labelled["part"] != "valid"]
+    job.facts["unparsable"] = int(predictions["probability"].isna().sum())
     job.facts["language_models"] = [
         json.loads(Path(path).read_text(encoding="utf-8")) for path in files.provenance
     ]
 
     # Table 3.6, with the spread over training runs in supplements. Tables that are compared with
     # the thesis have only the published rows.
-    table = measure_confusions(confusions(answers))
+    table = measure_confusions(confusions(predictions))
     published = table
     of_thesis = table["model"].isin(thesis_names()) & table["setup"].map(is_published)
     if settings.published_rows:
@@ -80,15 +80,15 @@ def estimators(job: ResultJob) -> None:
         keys = [LABELS.get(name, name) for name in [*ROWS, "metric"]]
         job.write_supplement(summarise_seeds(seeds, keys), SEEDS, dict.fromkeys(MEASURES, 3))
     decimals = dict.fromkeys(["mean F1", "deviation", "lowest F1", "highest F1"], 2)
-    job.write_supplement(spread(table, ROWS), "spread", decimals | {"trainings": 0})
+    job.write_supplement(spread_of_f1(table, ROWS), "spread", decimals | {"trainings": 0})
     for name, compute_gains in (("robustness", gains), ("doubled", doubling_gains)):
-        table = compute_gains(answers, draws=settings.draws, seed=job.params.seed)
+        table = compute_gains(predictions, draws=settings.draws, seed=job.params.seed)
         job.write_supplement(table, name, dict.fromkeys(GAINS, 2))
-    job.write_supplement(apology_effects(answers), "apologies", dict.fromkeys(CUES, 2))
-    ranked = ranking_quality(answers, draws=settings.draws, seed=job.params.seed)
+    job.write_supplement(apology_effects(predictions), "apologies", dict.fromkeys(CUES, 2))
+    ranked = ranking_quality(predictions, draws=settings.draws, seed=job.params.seed)
     job.write_supplement(ranked, "ranking", dict.fromkeys(RANKED, 1))
 
-    best = select_answers(answers, setups)
+    best = select_predictions(predictions, setups)
     overlaps = best
     if settings.published_rows:
         overlaps = best[best["model"].isin(thesis_names()) | (best["setup"] == FEW_SHOT)]
@@ -99,14 +99,14 @@ def estimators(job: ResultJob) -> None:
         table = summarise_seeds(seeds, ["row", "dataset", "metric"])
         job.write_supplement(table, SEEDS, {"JSI": 5}, artefact="table_3_7")
 
-    points = growing_shares(best, orders=settings.orders, seed=job.params.seed)
+    points = curves_by_estimator(best, orders=settings.orders, seed=job.params.seed)
     for name, titles in FIGURES.items():
         part = points[points["metric"].isin(titles)]
         plotted = plotted_values(part).rename(columns=LABELS)
-        job.write_figure(plotted, growing_share_figure(part, titles), name)
+        job.write_figure(plotted, dissatisfied_share_figure(part, titles), name)
 
 
-def growing_share_figure(points: pd.DataFrame, titles: dict[str, str]) -> Figure:
+def dissatisfied_share_figure(points: pd.DataFrame, titles: dict[str, str]) -> Figure:
     """Lines of all estimators except the baselines, one panel per measure and benchmark."""
     points = points[~points["model"].str.startswith(baseline_names())]
     panels = points["metric"].map(titles)

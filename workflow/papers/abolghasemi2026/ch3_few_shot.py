@@ -1,4 +1,4 @@
-"""A prompted language model as an estimator of user satisfaction (section 3.4.2).
+"""Prompted language models as satisfaction estimators in chapter 3 of abolghasemi2026.
 
 The instruction and examples are our own; the thesis does not give its examples. As in the thesis,
 the instruction explains both labels, and a satisfied example precedes a dissatisfied one. The

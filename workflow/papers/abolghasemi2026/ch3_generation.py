@@ -1,4 +1,4 @@
-"""Counterfactual utterances by a language model and by rules.
+"""Generation of counterfactual utterances for chapter 3 of abolghasemi2026.
 
 The wording of the prompt is our own (section 3.4.1, Figure 3.6).
 """

@@ -1,4 +1,4 @@
-"""Synthetic task-oriented dialogues with known user satisfaction, label noise and imbalance.
+"""Synthetic dialogues for chapter 3 of abolghasemi2026, with known user satisfaction.
 
 As in abolghasemi2026, section 3.5.4, a label is the satisfaction after a system turn and before the
 next user turn. The texts and faults are our own.

@@ -1,4 +1,4 @@
-"""Supplements to Table 3.6: gains from counterfactual training and up-sampling, apologies, ranking.
+"""Supplements to Table 3.6 of chapter 3 of abolghasemi2026: robustness of estimators.
 
 An estimator that labels every sample satisfied may still rank the dissatisfied ones first.
 """
@@ -16,7 +16,12 @@ import pandas as pd
 from everycell.base.arrays import BoolArray, FloatArray
 from everycell.collections.satisfaction_samples import COUNTERFACTUAL
 from everycell.metrics.satisfaction import Confusion, scores
-from papers.abolghasemi2026.ch3_answers import ESTIMATOR, TEST_SETS, confusions, measure_confusions
+from papers.abolghasemi2026.ch3_predictions import (
+    ESTIMATOR,
+    TEST_SETS,
+    confusions,
+    measure_confusions,
+)
 from papers.abolghasemi2026.ch3_training import AUGMENTED, CONTROL
 
 #: Columns of the tables.
@@ -25,7 +30,7 @@ CUES = ("Acc", "F1", "recall of dissatisfaction")
 
 
 def f1_gain(
-    answers: pd.DataFrame, other: pd.DataFrame, *, draws: int, seed: int
+    predictions: pd.DataFrame, other: pd.DataFrame, *, draws: int, seed: int
 ) -> tuple[float, float, float]:
     """Difference in macro F1 between two estimators, with a 95 % interval.
 
@@ -34,11 +39,11 @@ def f1_gain(
     may be too narrow. It does not cover the variation between training runs.
     """
     keys = ["seed", "id"]
-    first, second = (part.sort_values(keys, kind="stable") for part in (answers, other))
+    first, second = (part.sort_values(keys, kind="stable") for part in (predictions, other))
     if first[keys].to_numpy().tolist() != second[keys].to_numpy().tolist():
         raise ValueError(
-            f"{len(first)} and {len(second)} answers: the samples or training runs differ. Pass "
-            "answers of both estimators to the same test set."
+            f"{len(first)} and {len(second)} predictions: samples or training runs differ. Pass "
+            "predictions of both estimators to the same test set."
         )
     trainings = first["seed"].nunique()
     weights = _pair_weights(first["id"], draws=draws, seed=seed)
@@ -69,11 +74,13 @@ def _pair_weights(ids: pd.Series, *, draws: int, seed: int) -> np.ndarray:
     return np.vstack([np.ones(len(names), dtype=draw_counts.dtype), draw_counts])[:, pairs]
 
 
-def gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
+def gains(predictions: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
     """Gain in macro F1 of the setup with counterfactuals over all others except the control."""
     rows = []
-    for (benchmark, model), own_answers in answers.groupby(["benchmark", "model"], sort=False):
-        setups = dict(list(own_answers.groupby("setup", sort=False)))
+    for (benchmark, model), own_predictions in predictions.groupby(
+        ["benchmark", "model"], sort=False
+    ):
+        setups = dict(list(own_predictions.groupby("setup", sort=False)))
         augmented = setups.pop(AUGMENTED, None)
         if augmented is None:
             continue
@@ -87,11 +94,13 @@ def gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
     return table.melt(id_vars=columns, var_name="metric")
 
 
-def doubling_gains(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
+def doubling_gains(predictions: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
     """Gain in macro F1 from doubling the up-sampling factor."""
     rows = []
-    for (benchmark, model), own_answers in answers.groupby(["benchmark", "model"], sort=False):
-        setups = dict(list(own_answers.groupby("setup", sort=False)))
+    for (benchmark, model), own_predictions in predictions.groupby(
+        ["benchmark", "model"], sort=False
+    ):
+        setups = dict(list(own_predictions.groupby("setup", sort=False)))
         factors = {factor: name for name in setups if (factor := up_sampling(name))}
         for factor, name in factors.items():
             if doubled := factors.get(2 * factor):
@@ -110,23 +119,23 @@ def up_sampling(setup: str) -> int | None:
 
 
 def _by_test_set(
-    answers: pd.DataFrame, other: pd.DataFrame, *, draws: int, seed: int
+    predictions: pd.DataFrame, other: pd.DataFrame, *, draws: int, seed: int
 ) -> Iterator[tuple[str, tuple[float, float, float]]]:
-    """Gain on each test set for which there are answers."""
+    """Gain on each test set for which there are predictions."""
     for test_data, parts in TEST_SETS.items():
-        if set(parts) <= set(answers["part"]):
-            frames = (frame[frame["part"].isin(parts)] for frame in (answers, other))
+        if set(parts) <= set(predictions["part"]):
+            frames = (frame[frame["part"].isin(parts)] for frame in (predictions, other))
             yield test_data, f1_gain(*frames, draws=draws, seed=seed)
 
 
-def apology_effects(answers: pd.DataFrame) -> pd.DataFrame:
+def apology_effects(predictions: pd.DataFrame) -> pd.DataFrame:
     """Measures on originals with and without apologies, and on counterfactuals."""
     sets = {"Main": "main", "Main without apologies": "plain", "CF": "cf"}
     columns = ["test_data", "model", "setup", "benchmark"]
-    tested = answers.groupby(ESTIMATOR)["part"].transform(lambda parts: "plain" in set(parts))
+    tested = predictions.groupby(ESTIMATOR)["part"].transform(lambda parts: "plain" in set(parts))
     tables = []
     for name, part in sets.items():
-        rows = answers[tested & (answers["part"] == part)]
+        rows = predictions[tested & (predictions["part"] == part)]
         counts = confusions(rows.assign(part="main")).assign(test_data=name)
         right, wrong = counts["dissatisfied_right"], counts["dissatisfied_wrong"]
         recall = counts.assign(metric=CUES[-1], value=100 * right / (right + wrong))
@@ -140,14 +149,14 @@ def apology_effects(answers: pd.DataFrame) -> pd.DataFrame:
 RANKED = ("accuracy", "one label", "AUROC", "low", "high", "AP", "AP by chance")
 
 
-def ranking_quality(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
+def ranking_quality(predictions: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
     """Area under the ROC curve and average precision of each estimator on each test set."""
     rows = []
-    for (benchmark, model, setup), own_answers in answers.groupby(ESTIMATOR, sort=False):
+    for (benchmark, model, setup), own_predictions in predictions.groupby(ESTIMATOR, sort=False):
         for test_data, parts in TEST_SETS.items():
-            if set(parts) <= set(own_answers["part"]):
-                test_answers = own_answers[own_answers["part"].isin(parts)]
-                values = _ranking_values(test_answers, draws=draws, seed=seed)
+            if set(parts) <= set(own_predictions["part"]):
+                test_predictions = own_predictions[own_predictions["part"].isin(parts)]
+                values = _ranking_values(test_predictions, draws=draws, seed=seed)
                 rows.append((test_data, model, setup, benchmark, *values))
     columns = ["test_data", "model", "setup", "benchmark"]
     table = pd.DataFrame(rows, columns=[*columns, *RANKED])
@@ -156,24 +165,24 @@ def ranking_quality(answers: pd.DataFrame, *, draws: int, seed: int) -> pd.DataF
     return table.melt(id_vars=columns, var_name="metric").dropna(subset="value")
 
 
-def _ranking_values(answers: pd.DataFrame, *, draws: int, seed: int) -> tuple[float, ...]:
+def _ranking_values(predictions: pd.DataFrame, *, draws: int, seed: int) -> tuple[float, ...]:
     """Values of the columns `RANKED` for one estimator in one setup, on one test set."""
-    answers = answers.reset_index(drop=True)
-    weights = _pair_weights(answers["id"], draws=draws, seed=seed).astype(float)
-    trainings = [rows for _, rows in answers.groupby("seed")]
+    predictions = predictions.reset_index(drop=True)
+    weights = _pair_weights(predictions["id"], draws=draws, seed=seed).astype(float)
+    trainings = [rows for _, rows in predictions.groupby("seed")]
     results = [
         discrimination(~rows["satisfied"], rows["probability"].fillna(0.5), weights[:, rows.index])
         for rows in trainings
     ]
     auroc = 100 * np.mean([result.auroc for result in results], axis=0)
-    is_correct = answers["satisfied"] == answers["predicted"]
+    is_correct = predictions["satisfied"] == predictions["predicted"]
     return (
         100 * is_correct.mean(),
         100 * float(np.mean([rows["predicted"].nunique() == 1 for rows in trainings])),
         float(auroc[0]),
         *np.nanquantile(auroc[1:], [0.025, 0.975]).tolist(),
         100 * float(np.mean([result.average_precision[0] for result in results])),
-        100 * float((~answers["satisfied"]).mean()),
+        100 * float((~predictions["satisfied"]).mean()),
     )
 
 

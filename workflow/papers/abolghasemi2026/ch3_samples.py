@@ -1,4 +1,4 @@
-"""Samples for training and testing estimators, from released or synthetic dialogues."""
+"""Training and test samples of estimators for chapter 3 of abolghasemi2026."""
 
 from __future__ import annotations
 

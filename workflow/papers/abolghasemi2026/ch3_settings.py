@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from everycell.base.settings import Settings
+from everycell.base.settings import PlainPath, Settings
 from everycell.retrieval.settings import WithDropout
 
 
@@ -21,6 +21,46 @@ class PlantedDialogues(Settings):
     )
     noise: float = Field(0.05, ge=0, le=0.5, description="Probability that a label is flipped.")
     samples: int = Field(20, ge=1, description="Number of samples to rewrite per label.")
+
+
+class PlantedAnnotators(Settings):
+    """Synthetic annotators of rewritten dialogues, with known errors."""
+
+    actual: int = Field(100, ge=0, description="Number of real dialogues among those to label.")
+    satisfied: float = Field(
+        0.03, ge=0, lt=0.5, description="Probability that a label of satisfaction is wrong."
+    )
+    coherent: float = Field(
+        0.015, ge=0, lt=0.5, description="Probability that a label of coherence is wrong."
+    )
+    incoherent: float = Field(
+        0.01, ge=0, le=1, description="Share of the rewritten dialogues that are incoherent."
+    )
+    flipped_satisfied: float = Field(
+        0.75, ge=0, le=1, description="Share of satisfied dialogues whose rewriting dissatisfies."
+    )
+    flipped_dissatisfied: float = Field(
+        0.3, ge=0, le=1, description="Share of dissatisfied dialogues whose rewriting satisfies."
+    )
+
+
+class FullCounterfactuals(Settings):
+    """Counterfactuals of the full tier, with the labels of annotators."""
+
+    model: str = Field(
+        "gpt-4o", min_length=1, description="Name of a language model (`language_models`)."
+    )
+    samples: int | None = Field(
+        None,
+        ge=1,
+        description="Number of samples to rewrite per label and benchmark; null: all.",
+    )
+    actual: int = Field(
+        100, ge=0, description="Number of real dialogues per benchmark among those to label."
+    )
+    labels: PlainPath | None = Field(
+        None, description="CSV file with the labels of annotators; null: no tables from labels."
+    )
 
 
 class Counterfactuals(Settings):
@@ -47,6 +87,8 @@ class Counterfactuals(Settings):
         10, ge=2, description="Number of folds, split by dialogue, for the surrogate judge."
     )
     planted: PlantedDialogues = PlantedDialogues()
+    annotators: PlantedAnnotators = PlantedAnnotators()
+    full: FullCounterfactuals = FullCounterfactuals()
 
 
 class Estimator(Settings):
@@ -152,6 +194,22 @@ class FullSatisfaction(Settings):
     few_shot: FewShot = FewShot(models={"zephyr": "Zephyr", "mistral-if": "MistralIF"}, pairs=None)
 
 
+class Sampling(Settings):
+    """Sampling of the training data."""
+
+    factors: list[Annotated[int, Field(ge=2, le=50)]] = Field(
+        [10, 20, 30, 40, 50],
+        min_length=2,
+        description="Factors of up-sampling of which the thesis shows the best two.",
+    )
+    share: float = Field(
+        0.5,
+        gt=0,
+        lt=1,
+        description="Share of dissatisfied samples in the under-sampled training set.",
+    )
+
+
 class UserSatisfaction(Settings):
     """Estimators of chapter 3 of abolghasemi2026."""
 
@@ -163,6 +221,7 @@ class UserSatisfaction(Settings):
         min_length=1,
         description="Numbers of copies of each dissatisfied sample in the training set.",
     )
+    sampling: Sampling = Sampling()
     bert: TextEstimator = TextEstimator(steps=100, batch=16, learning_rate=5e-4, dropout=0.0)
     asap: TurnEstimator = TurnEstimator(steps=200, batch=32, learning_rate=1e-3, samples=1500)
     orders: int = Field(

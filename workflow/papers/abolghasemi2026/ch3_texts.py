@@ -1,4 +1,4 @@
-"""Texts that chapter 3 shows as figures: its prompts, and example dialogues."""
+"""Texts shown as figures in chapter 3 of abolghasemi2026: prompts and example dialogues."""
 
 from __future__ import annotations
 

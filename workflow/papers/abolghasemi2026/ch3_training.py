@@ -1,4 +1,4 @@
-"""Estimators of user satisfaction that chapter 3 trains, and the setups of their training.
+"""Estimators trained for chapter 3 of abolghasemi2026, and the setups of their training.
 
 Source: abolghasemi2026, section 3.5.3. The rules import this module too, so modules that need torch
 are imported in functions.

@@ -1,4 +1,4 @@
-"""Consistency checks of the published numbers on TExFAIR."""
+"""Audits of the published tables of chapter 4 of abolghasemi2026 (TExFAIR)."""
 
 from __future__ import annotations
 

@@ -18,11 +18,11 @@ from papers.abolghasemi2026.ch5_answers import (
     cite_always_first,
 )
 from papers.abolghasemi2026.ch5_arms import (
+    CONDITION_COLUMNS,
     FIRST_RETRIEVER,
     MIXED_ARMS,
     OPPOSITE_ARMS,
     PLAIN_ARMS,
-    SETTING,
     TOTAL,
     displayed_author,
 )
@@ -42,8 +42,8 @@ from papers.abolghasemi2026.ch5_published import (
 )
 from papers.abolghasemi2026.ch5_results import citation_counts, confidence, figure_cells, quality
 
-MODE = [*SETTING, "rag_mode"]
-MIXED = [*SETTING, "mode_relevant", "mode_nonrelevant"]
+MODE = [*CONDITION_COLUMNS, "rag_mode"]
+MIXED = [*CONDITION_COLUMNS, "mode_relevant", "mode_nonrelevant"]
 #: The data set whose tables are in the appendix; the others are in the chapter.
 APPENDIX = "MS MARCO"
 #: Columns of the table of intervals -> digits shown.
@@ -94,7 +94,7 @@ def derived(job: ResultJob) -> None:
     job.write_table(mark_bias(mixed_bias, tests["Table 5.5"]), artefact="table_5_5")
     job.write_supplement(pd.concat([tests_table(*item) for item in tests.items()]), "tests", TESTS)
 
-    modes = [*SETTING, "rag_mode", "metric", "value"]
+    modes = [*CONDITION_COLUMNS, "rag_mode", "metric", "value"]
     job.write_table(marco_recall[modes], artefact="table_5_11")
     job.write_table(counts_from_recalls(nq_quality)[modes], artefact="table_5_12")
     totals = pd.concat([nq_totals, marco_counts[marco_counts["metric"] == TOTAL]])
@@ -162,7 +162,7 @@ def tables(job: ResultJob) -> None:
         quality = measured_quality(tables, present_controls, depth)
         job.write_supplement(melt_measures(quality, QUALITY_KEYS), "truth", KNOWN)
         plain_bias = ChapterTable(
-            SETTING, compare_labels(answers, "CAB", study="plain", seed=params.seed)
+            CONDITION_COLUMNS, compare_labels(answers, "CAB", study="plain", seed=params.seed)
         )
         bias = measured_bias(tables | {"table_5_3": plain_bias}, present_controls, depth)
         job.write_supplement(melt_measures(bias, BIAS_KEYS), "bias", KNOWN)
@@ -207,13 +207,13 @@ def chapter_tables(
     depths = pd.concat(by_authors(measure, "depths") for measure in ("CAS", "CAB"))
     tables = {
         "table_5_1": (MODE, plain_quality[0]),
-        "table_5_2": (SETTING, by_authors("CAS", "plain")),
-        "table_5_3": (SETTING, by_authors("CAB", "plain")),
+        "table_5_2": (CONDITION_COLUMNS, by_authors("CAS", "plain")),
+        "table_5_3": (CONDITION_COLUMNS, by_authors("CAB", "plain")),
         "table_5_4": (MIXED, opposite_quality),
-        "table_5_5": (SETTING, by_authors("CAB", "mixed")),
+        "table_5_5": (CONDITION_COLUMNS, by_authors("CAB", "mixed")),
         "table_5_6": (MODE, confidences[0]),
-        "table_5_7": (SETTING, by_authors("CAS", "extended")),
-        "table_5_8": (SETTING, by_authors("CAB", "extended")),
+        "table_5_7": (CONDITION_COLUMNS, by_authors("CAS", "extended")),
+        "table_5_8": (CONDITION_COLUMNS, by_authors("CAB", "extended")),
         "table_5_9": (["dataset", "generator", "retriever"], by_retriever),
         "table_5_10": (MODE, confidences[1]),
         "table_5_11": (MODE, plain_quality[1]),
@@ -344,7 +344,7 @@ def melt_measures(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 #: Key columns of the two tables.
 QUALITY_KEYS = ["generator", *MODE[2:]]
-BIAS_KEYS = ["generator", *SETTING[2:]]
+BIAS_KEYS = ["generator", *CONDITION_COLUMNS[2:]]
 
 
 def _measured(

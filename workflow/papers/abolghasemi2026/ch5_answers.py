@@ -1,4 +1,4 @@
-"""The frame of answers, from which all tables of the chapter are computed.
+"""Frame of answers, from which the tables of chapter 5 of abolghasemi2026 are computed.
 
 It has one row per answer, for all generators, in the columns `ANSWERS`:
 
@@ -36,7 +36,7 @@ from everycell.rag.citation_marks import Citation, Forms
 from everycell.rag.citations import (
     Cited,
     citation_logprobs,
-    documents,
+    divide_citations,
     find_citations,
     uncited_text,
     written_citations,
@@ -126,7 +126,7 @@ def answers_frame(
     for (setting, arm, question), answer in zip(presentations, answers, strict=True):
         citations = find_citations(answer.text, forms=reading.forms)
         k = len(question.documents)
-        cited = documents(citations, k)
+        cited = divide_citations(citations, k)
         numbers = reading.counted(cited)
         right = reading.is_right(answer.text, tuple(gold_answers.get(question.id, ())), k=k)
         confidence = _confidence(answer, citations, question.gold, k)

@@ -1,4 +1,4 @@
-"""Experimental design of the chapter: settings and arms.
+"""Experimental design of chapter 5 of abolghasemi2026: settings, and arms that they compare.
 
 An *arm* is one way to present a question: the authors of the relevant document and of the others,
 and the mode in which the prompt labels each. There are `PLAIN_ARMS` (Tables 5.1 to 5.3) and
@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple
 from everycell.metrics.attribution import Author
 from everycell.rag.prompts import GoldPosition, Question
 
-SETTING = ["dataset", "generator", "relevant_author", "nonrelevant_author"]
+CONDITION_COLUMNS = ["dataset", "generator", "relevant_author", "nonrelevant_author"]
 PRECISION, RECALL = "attribution precision", "attribution recall"
 #: Mean number of cited documents that are relevant, and of all cited documents.
 CITED, TOTAL = "avg cited relevant", "avg cited total"

@@ -1,4 +1,4 @@
-"""Consistency checks of the published numbers on attribution bias."""
+"""Audits of the published tables of chapter 5 of abolghasemi2026 (attribution bias)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attribution sensitivity (CAS) and bias (CAB) from the frame of answers.
+"""Attribution sensitivity (CAS) and bias (CAB) of answers in chapter 5 of abolghasemi2026.
 
 Source: abolghasemi2026, Eqs. 5.1 to 5.5, Tables 5.2, 5.3, 5.5, 5.7 to 5.9, Figure 5.9.
 

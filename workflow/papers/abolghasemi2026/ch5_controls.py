@@ -1,4 +1,4 @@
-r"""Synthetic generators with a known preference for a label, as controls.
+r"""Synthetic generators with a known preference, controls of chapter 5 of abolghasemi2026.
 
 `PlantedGenerator` cites each of its k documents independently, with probability
 

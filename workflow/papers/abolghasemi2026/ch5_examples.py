@@ -1,4 +1,4 @@
-"""Examples of answers with their question and documents (Tables 5.16 and 5.17, Figure 5.1)."""
+"""Example answers of chapter 5 of abolghasemi2026 (Tables 5.16 and 5.17, Figure 5.1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everycell.language_models.generation import prompt_hash
 from everycell.language_models.records import read_record
 from everycell.language_models.settings import Decoding
 from everycell.rag.answers import is_correct
-from everycell.rag.citations import documents, find_citations
+from everycell.rag.citations import divide_citations, find_citations
 from everycell.rag.prompts import read_template
 from everycell.render.text_figures import text_figure
 from papers.abolghasemi2026.ch5_arms import MODES, Arm, Presentation, study_settings
@@ -38,7 +38,7 @@ class Example(NamedTuple):
 
     def cited(self, name: str) -> tuple[int, ...]:
         """Documents that an answer cites."""
-        return documents(find_citations(self.answers[name]), len(self.documents)).documents
+        return divide_citations(find_citations(self.answers[name]), len(self.documents)).documents
 
     def table(self) -> pd.DataFrame:
         """Question, relevant document, answers, and other cited documents."""

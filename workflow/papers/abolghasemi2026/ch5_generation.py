@@ -1,4 +1,4 @@
-"""Answers with citations by a language model, and the release of its recorded answers."""
+"""Answers with citations by a language model, for chapter 5 of abolghasemi2026."""
 
 from __future__ import annotations
 

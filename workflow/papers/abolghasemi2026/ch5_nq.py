@@ -1,4 +1,4 @@
-"""Questions, passages and runs of the benchmarks of chapter 5.
+"""Questions, passages and runs of the benchmarks in chapter 5 of abolghasemi2026.
 
 The functions run in several environments, so each imports what it needs.
 """

@@ -1,4 +1,4 @@
-"""Natural Questions with their gold passages as a test collection.
+"""Natural Questions with gold passages, a test collection of chapter 5 of abolghasemi2026.
 
 Source: Liu et al., "Lost in the Middle: how language models use long contexts" (TACL 2024), after
 Kwiatkowski et al., "Natural Questions" (TACL 2019).

@@ -1,4 +1,4 @@
-"""Checks of paraphrases by a language model.
+"""Checks of the paraphrases of chapter 5 of abolghasemi2026 by a language model.
 
 The checks (`fault`) use words normalised as in SQuAD, except for names:
 

@@ -1,4 +1,4 @@
-"""Paraphrasing of passages by a language model.
+"""Paraphrases of passages by a language model, for chapter 5 of abolghasemi2026.
 
 A study of attribution needs each document twice: as people wrote it, and as paraphrased by a
 language model (section 5.4).

@@ -1,4 +1,4 @@
-"""Prompts of chapter 5, shown as figures, with slots for the data."""
+"""Prompts of chapter 5 of abolghasemi2026, shown as figures, with slots for the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Values that published means of chapter 5 determine: bias, counts, significance.
+r"""Values that follow from the published means of chapter 5 of abolghasemi2026.
 
 The mean of differences equals the difference of means, so bias tables (CAB) follow from tables of
 attribution quality, whether published or reproduced. Sensitivity (CAS) does not. Source of the
@@ -21,10 +21,10 @@ import pandas as pd
 
 from papers.abolghasemi2026.ch5_arms import (
     CITED,
+    CONDITION_COLUMNS,
     OTHER_AUTHOR,
     PRECISION,
     RECALL,
-    SETTING,
     displayed_author,
 )
 
@@ -49,7 +49,7 @@ def bias_cells(quality: pd.DataFrame) -> pd.DataFrame:
     return pairs.assign(
         metric=pairs["metric"].str.replace("attribution", "CAB delta"),
         value=pairs["human"] - pairs["machine"],
-    )[[*SETTING, "metric", "value"]]
+    )[[*CONDITION_COLUMNS, "metric", "value"]]
 
 
 def recalls_from_counts(counts: pd.DataFrame) -> pd.DataFrame:
@@ -86,7 +86,7 @@ def with_opposite_labels(quality: pd.DataFrame) -> pd.DataFrame:
     """
     table = _with_labels(quality)
     labelled = table[table["label_relevant"].map(OTHER_AUTHOR) == table["label_nonrelevant"]]
-    keys = [*SETTING, "metric"]
+    keys = [*CONDITION_COLUMNS, "metric"]
     sides = (
         labelled.loc[labelled["label_relevant"] == label, [*keys, "value"]].rename(
             columns={"value": name}
@@ -193,7 +193,7 @@ def sensitivity_significance(
     quality: pd.DataFrame, sensitivity: pd.DataFrame, n: int
 ) -> pd.DataFrame:
     """Tests of Informed against Vanilla, as far as published means determine them."""
-    keys = [*SETTING, "metric"]
+    keys = [*CONDITION_COLUMNS, "metric"]
     pairs = sensitivity[[*keys, "value"]].astype({"value": float})
     pairs = pairs.rename(columns={"value": "absolute"})
     for name, mode in (("first", "Informed"), ("second", "Vanilla")):
@@ -205,7 +205,7 @@ def sensitivity_significance(
 
 def mark_bias(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     """Add daggers to the bias, or "?" if published means do not determine the test."""
-    keys = [*SETTING, "metric"]
+    keys = [*CONDITION_COLUMNS, "metric"]
     markers = {"yes": "†", "open": "?", "no": ""}
     outcomes = tests.set_index(keys)["significant"].map(markers)
     return bias.assign(marker=[outcomes[tuple(row)] for row in bias[keys].itertuples(index=False)])
@@ -214,9 +214,9 @@ def mark_bias(bias: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
 def tests_table(table: str, tests: pd.DataFrame) -> pd.DataFrame:
     """Tests behind a published table, one row per number."""
     columns = [name for name in TESTS if name in tests]
-    cells = tests.melt([*SETTING, "metric"], columns, var_name="quantity").dropna()
+    cells = tests.melt([*CONDITION_COLUMNS, "metric"], columns, var_name="quantity").dropna()
     renamed = cells.rename(columns={"metric": "measure", "quantity": "metric"})
-    return renamed.assign(table=table)[["table", *SETTING, "measure", "metric", "value"]]
+    return renamed.assign(table=table)[["table", *CONDITION_COLUMNS, "measure", "metric", "value"]]
 
 
 def _tested(pairs: pd.DataFrame, n: int) -> pd.DataFrame:

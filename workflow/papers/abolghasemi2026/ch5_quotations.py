@@ -1,4 +1,4 @@
-"""Answers without quotations from their documents, for records that are published.
+"""Removal of quotations from recorded answers of chapter 5 of abolghasemi2026.
 
 Small models repeat passages of their prompt, so a record of their answers would redistribute parts
 of a data set. Studies need only the citations of an answer, the gold answers that it contains, and

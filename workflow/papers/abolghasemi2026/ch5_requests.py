@@ -1,4 +1,4 @@
-"""Questions drawn for an arm, and the requests to a language model."""
+"""Questions drawn for each arm of chapter 5 of abolghasemi2026, and requests for answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quality, confidence and counts of citations by arm, from the frame of answers.
+"""Quality, confidence and citations by arm in chapter 5 of abolghasemi2026.
 
 `ch5_comparisons` describes the columns of results.
 """
@@ -16,10 +16,10 @@ from everycell.metrics.attribution import pooled_confidence, ratio_interval
 from everycell.statistics.hypothesis_tests import t_tests
 from papers.abolghasemi2026.ch5_arms import (
     CITED,
+    CONDITION_COLUMNS,
     PLAIN_ARMS,
     PRECISION,
     RECALL,
-    SETTING,
     TOTAL,
     Arm,
 )
@@ -39,7 +39,7 @@ CONFIDENCES = {"AC relevant": "relevant", "AC non-relevant": "other"}
 FEWEST_PAIRS = 10
 _FIELDS = list(Arm._fields)
 _NO_INTERVAL = (np.nan, np.nan)
-_ARM_KEYS = [*SETTING, *_FIELDS[2:]]
+_ARM_KEYS = [*CONDITION_COLUMNS, *_FIELDS[2:]]
 
 
 def quality(answers: pd.DataFrame, arms: Sequence[Arm], *, seed: int) -> pd.DataFrame:

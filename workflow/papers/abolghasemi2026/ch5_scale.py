@@ -1,4 +1,4 @@
-"""Number of requests and tokens per language model in the full tier of chapter 5."""
+"""Number of requests and tokens per language model in chapter 5 of abolghasemi2026, full tier."""
 
 from __future__ import annotations
 

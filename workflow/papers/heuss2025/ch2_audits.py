@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the chapter on FELIX."""
+"""Audits of the published tables of chapter 2 of heuss2025 (FELIX)."""
 
 from __future__ import annotations
 

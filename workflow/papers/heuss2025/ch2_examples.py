@@ -1,4 +1,4 @@
-"""Worked example of chapter 2: rankings with unknown exposure, before and after resampling."""
+"""Worked example of chapter 2 of heuss2025: unknown exposure, before and after resampling."""
 
 from __future__ import annotations
 

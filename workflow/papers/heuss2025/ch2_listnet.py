@@ -1,4 +1,4 @@
-"""ListNet: a small network that scores the items of a list by their features.
+"""ListNet, a small ranker of items by their features, for chapter 2 of heuss2025.
 
 Its batch normalisation uses the mean and variance of each list, in training and in scoring. So
 features need not be scaled, and scores are relative to the list. Identical items get equal scores.

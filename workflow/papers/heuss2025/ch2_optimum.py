@@ -1,4 +1,6 @@
-"""The smallest possible probability of unwanted rankings, as a reference for :func:`.felix`.
+"""Smallest possible probability of unwanted rankings, for chapter 2 of heuss2025.
+
+It is a reference for :func:`.felix`.
 
 Three linear programs:
 

@@ -1,4 +1,4 @@
-"""Section 2.7 of heuss2025: simulated lists, and how often FELIX displays their outliers."""
+"""Simulated lists of chapter 2 of heuss2025, and how often FELIX displays their outliers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rankers of Tables 2.2 and 2.3, trained on released lists or on simulated ones."""
+"""Rankers of Tables 2.2 and 2.3 of chapter 2 of heuss2025, on released or simulated lists."""
 
 from __future__ import annotations
 

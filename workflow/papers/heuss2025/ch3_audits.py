@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the chapter on PUFR."""
+"""Audits of the published tables of chapter 3 of heuss2025 (PUFR)."""
 
 from __future__ import annotations
 

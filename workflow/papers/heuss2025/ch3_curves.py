@@ -1,4 +1,4 @@
-"""Curves of utility against fairness, compared at the same fairness, with intervals."""
+"""Curves of utility against fairness in chapter 3 of heuss2025, compared at the same fairness."""
 
 from __future__ import annotations
 

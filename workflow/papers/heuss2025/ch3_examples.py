@@ -1,4 +1,4 @@
-"""Worked example of chapter 3: the order that the uncertainty of scores allows."""
+"""Worked example of chapter 3 of heuss2025: the order that the uncertainty of scores allows."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Scores with standard deviations: cross-validated on CAsT, where folds do not split conversations,
-by the user's model on MS MARCO, or from the authors' file.
+"""Ranking scores with standard deviations, the input of chapter 3 of heuss2025.
+
+They come from cross-validation on CAsT, where folds do not split conversations, from the user's
+model on MS MARCO, or from the authors' file.
 """
 
 from __future__ import annotations

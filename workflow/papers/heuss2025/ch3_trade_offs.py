@@ -1,4 +1,4 @@
-"""Utility and fairness of each query, for every method and strength of chapter 3."""
+"""Utility and fairness of each query, by method and strength, in chapter 3 of heuss2025."""
 
 from __future__ import annotations
 

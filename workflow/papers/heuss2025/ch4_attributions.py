@@ -1,4 +1,4 @@
-"""Attributions of features in the talent search, for Figures 4.2 to 4.B.4."""
+"""Feature attributions in the talent search of chapter 4 of heuss2025 (Figures 4.2 to 4.B.4)."""
 
 from __future__ import annotations
 

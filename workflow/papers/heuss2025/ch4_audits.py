@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the chapter on RankingSHAP."""
+"""Audits of the published tables of chapter 4 of heuss2025 (RankingSHAP)."""
 
 from __future__ import annotations
 

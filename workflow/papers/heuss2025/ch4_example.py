@@ -1,4 +1,4 @@
-"""Tables 4.1, 4.A.1 and 4.A.2 of heuss2025: the worked example as model and explainers see it."""
+"""Worked example of chapter 4 of heuss2025, for model and explainers (Tables 4.1, 4.A.1, 4.A.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worked example of chapter 4: how the two models of the talent search score a candidate."""
+"""Worked example of chapter 4 of heuss2025: two models score a candidate of the talent search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Experiment of section 4.6: faithfulness of explanations of ranked lists."""
+"""Faithfulness of explanations of ranked lists in chapter 4 of heuss2025 (section 4.6)."""
 
 from __future__ import annotations
 

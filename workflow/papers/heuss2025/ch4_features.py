@@ -1,4 +1,4 @@
-"""Lists with features: planted, from runs and terms, or in LETOR format."""
+"""Lists with features for chapter 4 of heuss2025: planted, from runs and terms, or LETOR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawings of chapter 4: attributions of the talent search, and Figure 4.4."""
+"""Drawings of chapter 4 of heuss2025: attributions of the talent search, and Figure 4.4."""
 
 from __future__ import annotations
 

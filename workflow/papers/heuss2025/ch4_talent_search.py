@@ -1,4 +1,4 @@
-"""The talent search of section 4.5: its model, candidates, queries and background."""
+"""Talent search of chapter 4 of heuss2025: its model, candidates, queries and background."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ranker of Figure 4.4."""
+"""Training of the ranker of Figure 4.4 in chapter 4 of heuss2025."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of answers with citations: Table 5.2, Figures 5.3 and 5.4, section 5.5."""
+"""Tables and figures of answers with citations in chapter 5 of heuss2025."""
 
 from __future__ import annotations
 

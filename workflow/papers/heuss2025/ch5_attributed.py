@@ -1,4 +1,4 @@
-"""Forged documents on Natural Questions, for attributors with a known mechanism.
+"""Attributors with a known mechanism, on forged documents, for chapter 5 of heuss2025.
 
 All know the gold answer to each question. The two matchers return it regardless of the documents,
 as if from memory, and then search for documents to cite. `OracleReader` returns it only if the

@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the chapter on citation faithfulness."""
+"""Audits of the published tables of chapter 5 of heuss2025 (citation faithfulness)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table 5.1 of heuss2025: desiderata for attributions, measured on answerers of known behaviour.
+"""Desiderata for attributions (Table 5.1 of chapter 5 of heuss2025) and known answerers.
 
 Answerers that read and answerers that remember cite equally correct documents; only the test of
 faithfulness distinguishes them.

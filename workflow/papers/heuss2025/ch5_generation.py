@@ -1,4 +1,7 @@
-"""Language models that answer and cite, again with forged documents: hours per model."""
+"""Answers with citations by language models for chapter 5 of heuss2025, also after forgery.
+
+The jobs take hours per model.
+"""
 
 from __future__ import annotations
 

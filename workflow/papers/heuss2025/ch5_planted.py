@@ -1,4 +1,4 @@
-"""Controls of chapter 5: readers with known behaviour, which answer numbered questions."""
+"""Readers with known behaviour, controls of chapter 5 of heuss2025."""
 
 from __future__ import annotations
 

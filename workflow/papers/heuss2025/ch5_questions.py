@@ -1,4 +1,4 @@
-"""Questions of Natural Questions with retrieved documents that have the answer."""
+"""Natural Questions of chapter 5 of heuss2025, with retrieved documents that have the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CAsT-answerability: whether sentences and passages answer a question, and predictions of it.
+"""Readers of CAsT-answerability, labels and predictions, for chapter 5 of lajewska2025.
 
 Source: Lajewska and Balog, "Towards Reliable and Factual Response Generation" (ECIR 2024);
 lajewska2025, section 5.5 and Appendix B.

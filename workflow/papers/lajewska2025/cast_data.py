@@ -1,4 +1,4 @@
-"""Utterances of TREC CAsT, and released rewrites of them.
+"""Readers of TREC CAsT utterances, and of their released rewrites, for lajewska2025.
 
 The topic files (JSON) are from the track, the rewrites from Lajewska and Balog, "From Baseline to
 Top Performer" (ECIR 2023; lajewska2025, chapter 3).

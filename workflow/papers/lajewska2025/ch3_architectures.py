@@ -1,4 +1,4 @@
-"""Figure 3.1: architectures of pipelines for conversational search, from the runs of chapter 3."""
+"""Pipelines of conversational search from runs of chapter 3 of lajewska2025 (Figure 3.1)."""
 
 from __future__ import annotations
 

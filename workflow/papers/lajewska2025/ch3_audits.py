@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the chapter on reproducing CAsT systems."""
+"""Audits of the published tables of chapter 3 of lajewska2025 (reproducing CAsT systems)."""
 
 from __future__ import annotations
 

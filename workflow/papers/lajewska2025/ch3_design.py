@@ -1,4 +1,4 @@
-"""Table 3.1 of lajewska2025: parts of the reproduced systems, from the names of their runs."""
+"""Parts of the reproduced systems, by names of runs (Table 3.1 of chapter 3 of lajewska2025)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Queries for the turns of a conversation, with or without a rewriter.
+"""Queries for the turns of a conversation, with or without a rewriter, for chapter 3 of
+lajewska2025.
 
 ===================  ==================================================  =========================
 function             query of turn i                                     lajewska2025

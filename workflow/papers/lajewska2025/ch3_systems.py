@@ -1,4 +1,4 @@
-"""Systems of chapter 3: released runs of the tables, and runs with small models."""
+"""Systems of chapter 3 of lajewska2025: released runs, and runs with small models."""
 
 from __future__ import annotations
 

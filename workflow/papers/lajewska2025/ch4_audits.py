@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the crowd studies on limitations of responses."""
+"""Audits of the published tables of chapter 4 of lajewska2025 (limitations of responses)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Design of the studies of chapter 4: dimensions, conditions and example responses.
+"""Design of the studies of chapter 4 of lajewska2025: dimensions, conditions, examples.
 
 The wording of responses is read from the released files, and is only in results.
 """

@@ -13,9 +13,8 @@ import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
 from everycell.text.sentences import sentence_spans
-from papers.lajewska2025.annotations import (
+from papers.lajewska2025.cast_snippets_data import (
     GROUPS,
-    agreement_gaps,
     check_same_texts,
     count_annotations,
     mark_texts,
@@ -44,6 +43,15 @@ READINGS: dict[Reading, str] = {
     "curly": "number of the sentence, curly quotes too",
     "letters": "letters and digits of the sentence",
 }
+
+
+def agreement_gaps(agreement: pd.DataFrame, group: str, baseline: str) -> pd.DataFrame:
+    """Agreement of a group minus that of a baseline, for measures that all tasks have."""
+    values = agreement.pivot_table(index=["task", "metric"], columns="row", values="value")
+    shared = values[[group, baseline]].dropna()
+    differences = (shared[group] - shared[baseline]).rename("value").reset_index()
+    tasks = differences.groupby("metric")["task"].transform("nunique")
+    return differences[tasks == differences["task"].nunique()].reset_index(drop=True)
 
 
 def effort_rows(
@@ -101,7 +109,7 @@ def agreement(job: ResultJob) -> None:
     """Table 5.2: agreement of the annotators in each group."""
     rows = []
     for group, (task, name, people) in GROUPS.items():
-        texts = mark_texts(read_group(job.input[group], group), group)
+        texts = mark_texts(read_group(job.input[group]), group)
         rows.append((name, task, str(people), "J", mean_jaccard(texts)))
         rows += [
             (name, task, str(people), f"J_{k}", mean_jaccard(texts, k))
@@ -164,17 +172,17 @@ def mean_similarity(
 def similarity(job: ResultJob) -> None:
     """Tables 5.3 and C.3: similarity of workers to the experts, on passages and on sentences."""
     files = job.input
-    passages = read_group(files.paragraph_expert, "paragraph_expert")
+    passages = read_group(files.paragraph_expert)
     experts = mark_texts(passages)
     parts = []
     for group in WORKERS:
-        name, of_workers = GROUPS[group][1], read_group(files[group], group)
+        name, of_workers = GROUPS[group][1], read_group(files[group])
         check_same_texts(passages, of_workers)
         workers = mark_texts(of_workers, group)
         pairs = [(workers[text], experts[text]) for text in experts]
         parts.append(mean_similarity(pairs, name, "Paragraph-based", "ascii"))
     for group in ("sentence_regular", "sentence_master"):
-        name, sentences = GROUPS[group][1], read_group(files[group], group)
+        name, sentences = GROUPS[group][1], read_group(files[group])
         parts += [
             mean_similarity(
                 sentence_pairs(sentences, passages, reading), name, "Sentence-based", reading
@@ -255,7 +263,7 @@ def text(job: ResultJob) -> None:
     files = job.input
     all_annotations = read_annotations(paths(files.dataset))
     texts = mark_texts(all_annotations)
-    of_experts = read_group(files.paragraph_expert, "paragraph_expert")
+    of_experts = read_group(files.paragraph_expert)
     experts = mark_texts(of_experts)
 
     def f1(annotations: pd.DataFrame, group: str | None = None) -> float:
@@ -284,7 +292,7 @@ def text(job: ResultJob) -> None:
         (data_set, "no_snippet_by_two", int((without_snippet == 2).sum())),
         ("Expert", "J", mean_jaccard(experts)),
         ("Expert", "J_2", mean_jaccard(experts, 2)),
-        *((GROUPS[key][1], "F1_mean", f1(read_group(files[key], key), key)) for key in WORKERS),
+        *((GROUPS[key][1], "F1_mean", f1(read_group(files[key]), key)) for key in WORKERS),
     ]
     job.write_table(pd.DataFrame(rows, columns=["part", "metric", "value"]))
     agreement = [(data_set, "J", mean_jaccard(texts)), (data_set, "J_2", mean_jaccard(texts, 2))]

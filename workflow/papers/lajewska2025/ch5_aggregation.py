@@ -1,4 +1,4 @@
-"""Answerability of questions from sentences, passages and rankings.
+"""Answerability of questions by sentences, passages and rankings in chapter 5 of lajewska2025.
 
 Source: lajewska2025, sections 5.5 and 5.6.2.
 """

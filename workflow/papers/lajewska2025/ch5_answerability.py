@@ -1,4 +1,4 @@
-"""Chapter 5 of lajewska2025: labels of CAsT-answerability, and accuracy of systems on them.
+"""Labels of CAsT-answerability and accuracy on them, in chapter 5 of lajewska2025.
 
 A level has a key: "sentence", "passage" or "ranking", the aggregation over the sentences of a
 passage, and the aggregation over the passages of a ranking ("" if there is no aggregation). The
@@ -19,7 +19,6 @@ import pandas as pd
 from everycell.jobs.result_job import ResultJob
 from everycell.records.cells import SEEDS, summarise_seeds
 from everycell.statistics.hypothesis_tests import t_tests
-from papers.lajewska2025.annotations import paths
 from papers.lajewska2025.answerability_data import (
     join_scores,
     judged_pairs,
@@ -30,6 +29,7 @@ from papers.lajewska2025.answerability_data import (
     read_sentence_labels,
     read_sentence_scores,
 )
+from papers.lajewska2025.cast_snippets_data import paths
 from papers.lajewska2025.ch5_aggregation import (
     THRESHOLDS,
     Aggregation,

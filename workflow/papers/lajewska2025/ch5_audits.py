@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the chapter on answerability."""
+"""Audits of the published tables of chapter 5 of lajewska2025 (answerability)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 5.4.3 of lajewska2025: relation between annotators' confidence and agreement."""
+"""Annotators' confidence and their agreement, in chapter 5 of lajewska2025 (section 5.4.3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from everycell.render.figure_files import MARKERS, style
 from everycell.render.figures import check_intervals, check_numbers
 from everycell.render.palette import COLOURS
 from everycell.statistics.hypothesis_tests import pearson
-from papers.lajewska2025.annotations import mark_texts, paths, read_annotations
+from papers.lajewska2025.cast_snippets_data import mark_texts, paths, read_annotations
 from papers.lajewska2025.spans import mean_jaccard
 
 X, Y = "confidence", "agreement"

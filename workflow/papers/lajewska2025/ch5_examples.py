@@ -1,4 +1,4 @@
-"""Examples of chapter 5: marks of annotators in a text, and scores that are aggregated."""
+"""Examples of chapter 5 of lajewska2025: marks of annotators, and scores that are aggregated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from everycell.jobs.result_job import ResultJob
 from everycell.render.flow import AFTER, flow_chart
 from everycell.render.marked_text import MarkedText, marked_rows, marked_texts
 from everycell.statistics.agreement import fleiss_kappa
-from papers.lajewska2025.annotations import read_group
+from papers.lajewska2025.cast_snippets_data import read_group
 from papers.lajewska2025.ch5_aggregation import THRESHOLDS, Aggregation, aggregate, decide
 from papers.lajewska2025.spans import Span, jaccard, mark_characters
 
@@ -62,7 +62,7 @@ def measure_agreement(annotations: Sequence[Sequence[Span]], length: int) -> dic
 def sample(job: ResultJob) -> None:
     """Figure 5.2: a passage with the snippets of the experts."""
     turn, passage = job.params.turn, job.params.passage
-    annotations = read_group(job.input.paragraph_expert, "paragraph_expert")
+    annotations = read_group(job.input.paragraph_expert)
     rows = select_passage(annotations, turn, passage)
     texts = [text_of_people(f"Turn {turn}, passage {passage}", rows, "expert")]
     job.write_figure(marked_rows(texts), marked_texts(texts))
@@ -71,7 +71,7 @@ def sample(job: ResultJob) -> None:
 def designs(job: ResultJob) -> None:
     """Figure 5.3: a passage that workers annotated as a whole, and sentence by sentence."""
     paragraph, parts = (
-        select_passage(read_group(job.input[group], group), job.params.turn, job.params.passage)
+        select_passage(read_group(job.input[group]), job.params.turn, job.params.passage)
         for group in ("paragraph_master", "sentence_master")
     )
     texts = [text_of_people("Annotation of the paragraph", paragraph, "worker")]

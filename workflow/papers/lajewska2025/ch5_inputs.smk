@@ -68,7 +68,3 @@ def full_classifier_scores(wildcards):
         name: [f"work/answerability/{name}.seed-{seed}.scores.parquet" for seed in seeds]
         for name in ("full", "squad")
     }
-
-
-#: Weights of the penalty of a regression, of which one is chosen on the validation partition.
-ANSWERABILITY_STRENGTHS = [100.0, 1000.0, 10000.0, 100000.0]

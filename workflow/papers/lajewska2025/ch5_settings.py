@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from everycell.base.settings import PlainPath, Settings
@@ -49,6 +51,20 @@ class FullClassifier(SentenceClassifier):
     )
 
 
+class PromptedModels(Settings):
+    """Language models that are asked whether passages and rankings answer a question."""
+
+    models: dict[str, Annotated[str, Field(min_length=1)]] = Field(
+        {},
+        description="Names of language models (`language_models`), each with its name in tables; "
+        "empty: no Text 5.7.",
+    )
+    questions: int | None = Field(
+        None, ge=1, description="Number of test questions, from the first on; null: all."
+    )
+    max_tokens: int = Field(4, ge=1, description="Maximum number of tokens in an answer.")
+
+
 class Answerability(Settings):
     """Chapter 5 of lajewska2025: classifiers of sentences with an answer."""
 
@@ -57,7 +73,28 @@ class Answerability(Settings):
     )
     frozen: FrozenClassifier = FrozenClassifier()
     full: FullClassifier = FullClassifier(epochs=3, batch=32, learning_rate=5e-5)
+    prompted: PromptedModels = PromptedModels()
+
+
+class PlantedPassages(Settings):
+    """Judged passages of a synthetic question, in groups of similar texts."""
+
+    groups: int = Field(
+        4, ge=2, description="Number of groups at the level with too many passages."
+    )
+    largest: int = Field(
+        12, ge=2, description="Passages in the largest group; the smallest has one."
+    )
+    high: int = Field(1, ge=0, description="Passages of the highest level.")
+
+
+class AnnotatedPassages(Settings):
+    """Chapter 5 of lajewska2025: choice of the passages to annotate."""
+
+    size: int = Field(5, ge=1, description="Number of passages per question.")
+    questions: int = Field(40, ge=1, description="Number of synthetic questions.")
+    planted: PlantedPassages = PlantedPassages()
 
 
 #: Blocks of ``config.yaml`` by their keys.
-BLOCKS = {"answerability": Answerability}
+BLOCKS = {"answerability": Answerability, "annotated_passages": AnnotatedPassages}

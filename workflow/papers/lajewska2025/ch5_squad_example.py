@@ -1,4 +1,4 @@
-"""Figure B.2: labels of sentences from questions in the form of SQuAD 2.0."""
+"""Labels of sentences from SQuAD 2.0, in chapter 5 of lajewska2025 (Figure B.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Classifiers that predict whether a sentence contains all or part of the answer to a question.
+"""Training of sentence classifiers of answerability for chapter 5 of lajewska2025.
+
+They predict whether a sentence contains all or part of the answer to a question.
 
 Source: lajewska2025, section 5.6.1, and the authors' code for the format of the input. Their model
 has two outputs and a softmax; one output with a sigmoid, as here, is equivalent.

@@ -220,7 +220,7 @@ use rule table as lajewska2025_ch6_nugget_sizes with:
     pathvars:
         result="released/lajewska2025/table_C_4",
     params:
-        **runs("lajewska2025/ch6_cast:nugget_sizes"),
+        **runs("lajewska2025/ch6_nugget_tables:nugget_sizes"),
     message:
         "Numbers of nuggets (Table C.4)"
 
@@ -235,7 +235,7 @@ use rule table as lajewska2025_ch6_cluster_sizes with:
     pathvars:
         result="released/lajewska2025/table_C_5",
     params:
-        **runs("lajewska2025/ch6_cast:cluster_sizes"),
+        **runs("lajewska2025/ch6_nugget_tables:cluster_sizes"),
     message:
         "Numbers of clusters (Table C.5)"
 

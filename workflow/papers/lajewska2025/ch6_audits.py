@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the chapter on GINGER."""
+"""Audits of the published tables of chapter 6 of lajewska2025 (GINGER)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from everycell.verdicts.audits import (
 
 
 def audit_lajewska2025_table_6_2_coherence(cells: Cells) -> Finding:
-    """§ 6.5.1: preferences in coherence and conciseness are significant; markers of Table 6.2."""
+    """§ 6.5.1 calls coherence and conciseness significantly preferred; Table 6.2 marks neither."""
     table = rows_where(cells("table_6_2"), row="GINGER", metric=["Coh", "Con"])
     return holds_if_any(
         (
@@ -31,21 +31,21 @@ def audit_lajewska2025_table_6_2_coherence(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_6_2_follow_up(cells: Cells) -> Finding:
-    """§ 8.1.3: follow-up questions are more useful than the baseline's; Table 6.2."""
+    """§ 8.1.3 calls follow-up questions more useful than the baseline's, against Table 6.2."""
     table = cells("table_6_2")
     base, ours = (published_text(table, row=row, metric="FQ_use") for row in ("Baseline", "GINGER"))
     return Finding(float(ours) <= float(base), f"GINGER {ours}, baseline {base}")
 
 
 def audit_lajewska2025_table_6_3_completeness(cells: Cells) -> Finding:
-    """§ 6.5.3: the broad setting is the standard one; completeness in Tables 6.1 and 6.3."""
+    """§ 6.5.3 calls the broad setting standard; Tables 6.1 and 6.3 differ in its completeness."""
     standard = published_text(cells("table_6_1"), row="GINGER", metric="Comp")
     broad = published_text(cells("table_6_3"), row="GINGER broad", metric="Completeness")
     return Finding(standard != broad, f"standard {standard}, broad {broad}")
 
 
 def audit_lajewska2025_table_6_7_order(cells: Cells) -> Finding:
-    """§ 6.4.1: the track's scores and the mean of three judges give the same ranking."""
+    """§ 6.4.1 says that the track and three judges rank alike; in Table 6.7 they do not."""
     metrics = ["V_strict TREC", "V_strict avg LLM"]
     table = rows_where(cells("table_6_7"), metric=metrics)
     scores = table.pivot(index="row", columns="metric", values="value").replace("-", None)

@@ -1,4 +1,6 @@
-"""AutoNuggetizer: a language model lists the facts of a good answer and finds them in responses.
+"""AutoNuggetizer, a judge in chapter 6 of lajewska2025.
+
+A language model lists the facts of a good answer and finds them in responses.
 
 Source: Pradeep et al., "Initial nugget evaluation results for the TREC 2024 RAG track with the
 AutoNuggetizer framework" (arXiv 2411.09607); lajewska2025, section 6.4.1: 30 facts at most, batches

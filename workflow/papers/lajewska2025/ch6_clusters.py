@@ -1,4 +1,4 @@
-"""Clusters of nuggets of chapter 6 of lajewska2025, and their ranking."""
+"""Clusters of nuggets in chapter 6 of lajewska2025, and their ranking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table C.7 of lajewska2025: human nuggets that responses support, by imitated judges.
+"""Completeness of responses by imitated judges, in chapter 6 of lajewska2025 (Table C.7).
 
 A logistic regression on lexical features is trained on labels by language models. Its errors on
 held-out topics (`imitation`) show how far its judgements of other responses can be trusted.

@@ -1,4 +1,4 @@
-"""Entailment and contradiction by responses, according to an NLI model.
+"""Entailment and contradiction by responses in chapter 6 of lajewska2025, by an NLI model.
 
 Source: lajewska2025, section 6.4.1 (L1752): the probability that a response entails or contradicts
 nuggets, according to ``cross-encoder/nli-roberta-base``.

@@ -163,7 +163,7 @@ use rule asking_step as lajewska2025_ch6_ragas with:
 
 
 # Tables C.3 and C.4: detected nuggets compared with human nuggets.
-use rule table as lajewska2025_ch6_detected with:
+use rule table as lajewska2025_ch6_detected_nuggets with:
     input:
         nuggets=full_ginger_files("nuggets.parquet"),
         agreement=full_ginger_files("agreement.parquet"),
@@ -174,7 +174,7 @@ use rule table as lajewska2025_ch6_detected with:
     pathvars:
         result="full/lajewska2025/table_C_3",
     params:
-        **runs("lajewska2025/ch6_cast:detected"),
+        **runs("lajewska2025/ch6_nugget_tables:detected_nuggets"),
     message:
         "Detected nuggets (Tables C.3 and C.4)"
 
@@ -189,13 +189,13 @@ use rule table as lajewska2025_ch6_detected_clusters with:
     pathvars:
         result="full/lajewska2025/table_C_5",
     params:
-        **runs("lajewska2025/ch6_cast:detected_clusters"),
+        **runs("lajewska2025/ch6_nugget_tables:detected_clusters"),
     message:
         "Numbers of clusters of detected nuggets (Table C.5)"
 
 
 # Tables 6.1, 6.4, 6.6, C.6 and C.7: scores by an inference model and by a language model.
-use rule table as lajewska2025_ch6_inferred with:
+use rule table as lajewska2025_ch6_response_scores with:
     input:
         scores=full_ginger_files("inferred.parquet", "ragas.parquet"),
         runs=full_ginger_files("ragas.runs.parquet"),
@@ -209,6 +209,6 @@ use rule table as lajewska2025_ch6_inferred with:
     pathvars:
         result="full/lajewska2025/table_6_1",
     params:
-        **runs("lajewska2025/ch6_cast:inferred"),
+        **runs("lajewska2025/ch6_response_tables:response_scores"),
     message:
         "Scores of responses by models (Tables 6.1, 6.4, 6.6, C.6 and C.7)"

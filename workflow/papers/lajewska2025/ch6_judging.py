@@ -14,7 +14,7 @@ from everycell.base.arrays import FloatArray
 from everycell.jobs.job import Job
 from everycell.language_models.answering import answer_function, model_of_job
 from everycell.language_models.settings import Decoding
-from papers.lajewska2025.annotations import paths
+from papers.lajewska2025.cast_snippets_data import paths
 from papers.lajewska2025.ch6_autonuggetizer import (
     Ask,
     assign_nuggets,

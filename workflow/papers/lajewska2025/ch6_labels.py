@@ -1,4 +1,4 @@
-"""GINGER on TREC RAG 2024: released responses, and judges' labels of which nuggets they support.
+"""Released responses and nugget labels on TREC RAG 2024, for chapter 6 of lajewska2025.
 
 Source: lajewska2025, sections 6.4.1 and 6.6; released with Lajewska and Balog, "GINGER: grounded
 information nugget-based generation of responses" (SIGIR 2025), without the responses of the

@@ -1,4 +1,4 @@
-"""Terms of nuggets for latent semantic analysis: lemmas, as in the authors' code.
+"""Lemmas of nuggets for latent semantic analysis in chapter 6 of lajewska2025.
 
 The code of lajewska2025, chapter 6, keeps letters and "#", and lemmatises with NLTK; stop words and
 words of up to three letters are left out.

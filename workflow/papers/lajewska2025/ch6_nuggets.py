@@ -20,8 +20,8 @@ from everycell.language_models.reasoning import without_reasoning
 from everycell.language_models.settings import Decoding
 from everycell.language_models.templates import read_template
 from everycell.text.sentences import Span, sentence_spans
-from papers.lajewska2025.annotations import mark_texts, paths, read_annotations
 from papers.lajewska2025.answerability_data import hold_out, read_labels
+from papers.lajewska2025.cast_snippets_data import mark_texts, paths, read_annotations
 from papers.lajewska2025.ch6_systems import DETECTED, GOLD, IRRELEVANT, REFERENCES, RELEVANT
 from papers.lajewska2025.ch6_test_queries import union_spans
 from papers.lajewska2025.spans import mark_characters, reference_similarity

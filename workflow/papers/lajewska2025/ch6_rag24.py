@@ -1,4 +1,4 @@
-"""New responses to the topics of TREC RAG 2024, for Tables 6.7 and 6.8."""
+"""New responses to TREC RAG 2024 for Tables 6.7 and 6.8 of chapter 6 of lajewska2025."""
 
 from __future__ import annotations
 

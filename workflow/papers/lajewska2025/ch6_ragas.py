@@ -1,4 +1,4 @@
-"""Faithfulness and answer relevance (RAGAs), judged by a language model.
+"""Faithfulness and answer relevance (RAGAs) in chapter 6 of lajewska2025, by a language model.
 
 The `ragas` package is not used, since its own framework for language models would bypass our
 records, budgets and protection of keys.

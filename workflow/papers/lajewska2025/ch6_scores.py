@@ -1,4 +1,4 @@
-r"""Scores of responses from nugget labels, agreement of judges, and tests of chapter 6.
+r"""Scores of responses, agreement of judges, and tests, for chapter 6 of lajewska2025.
 
 A nugget is a fact that a good answer contains. It is *vital* (required) or *okay* (optional), and a
 response supports it fully, partially or not at all. All six scores are weighted means,

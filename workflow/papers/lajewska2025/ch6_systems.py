@@ -1,4 +1,4 @@
-"""Variants of GINGER in Tables 6.6 and C.7, and names that the tables of chapter 6 share."""
+"""Variants of GINGER in chapter 6 of lajewska2025, and names that its tables share."""
 
 from __future__ import annotations
 

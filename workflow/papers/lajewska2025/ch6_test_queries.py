@@ -19,7 +19,7 @@ from everycell.base.arrays import BoolArray
 from everycell.base.errors import DataError
 from everycell.jobs.job import Job
 from everycell.text.sentences import Span
-from papers.lajewska2025.annotations import mark_texts, paths, read_annotations
+from papers.lajewska2025.cast_snippets_data import mark_texts, paths, read_annotations
 
 
 class Search(NamedTuple):

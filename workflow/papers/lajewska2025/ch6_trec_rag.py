@@ -1,4 +1,6 @@
-"""TREC RAG 2024 from a user's folder: topics, a run, and its segments of MS MARCO V2.1.
+"""Reader of a user's TREC RAG 2024 folder for chapter 6 of lajewska2025.
+
+The folder has topics, a run, and its segments of MS MARCO V2.1.
 
 The corpus has 113,520,750 segments in about 60 files, one JSON object per line. A segment's id,
 such as ``msmarco_v2.1_doc_29_677149#3_1637632``, contains its position: file 29, byte 1,637,632.

@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the crowd study on explanations."""
+"""Audits of the published tables of chapter 7 of lajewska2025 (usefulness of explanations)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Design of the study of chapter 7: questions, dimensions, conditions and quoted comments.
+"""Design of the study of chapter 7 of lajewska2025: questions, dimensions and conditions.
 
 The wording of comments is read from the released file, and is only in results.
 """

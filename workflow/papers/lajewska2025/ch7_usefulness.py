@@ -1,4 +1,4 @@
-"""Figure 7.4 of lajewska2025: usefulness of responses by quality and form of the explanations."""
+"""Usefulness by quality and form of explanations, in chapter 7 of lajewska2025 (Figure 7.4)."""
 
 from __future__ import annotations
 

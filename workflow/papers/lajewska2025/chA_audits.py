@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the appendix on the two crowd studies."""
+"""Audits of the published tables of appendix A of lajewska2025 (studies of chapter 4)."""
 
 from __future__ import annotations
 

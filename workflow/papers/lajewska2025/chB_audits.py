@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the appendix on answerability data."""
+"""Audits of the published tables of appendix B of lajewska2025 (answerability data)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the appendix on response generation."""
+"""Audits of the published tables of appendix C of lajewska2025 (response generation)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import math
 from collections.abc import Iterator
 
 from everycell.statistics.effect_size import omega_squared
-from everycell.verdicts.audits import Cells, Finding, holds_if_any, holds_if_none, published_text
+from everycell.verdicts.audits import (
+    Cells,
+    Finding,
+    holds_if_any,
+    holds_if_none,
+    published_text,
+    rows_where,
+)
 
 #: Responses in Table C.8: two for each query, or those of one method, or those to three inputs.
 RESPONSES, OTHER_NUMBERS = 88, (44, 264)
@@ -37,7 +44,7 @@ def f_statistic(first: int, second: int) -> float:
 
 
 def audit_lajewska2025_table_C_2_scale(cells: Cells) -> Finding:
-    """Table C.2: an "S", although the published votes give an omega squared below 0.01."""
+    """Table C.2 has an "S" where its votes give an omega squared below 0.01."""
     faults = []
     for (row, variant, dimension), (first, second) in _pilot_votes(cells).items():
         key = {"row": row, "response_pair_variant": variant}
@@ -51,12 +58,13 @@ def audit_lajewska2025_table_C_2_scale(cells: Cells) -> Finding:
 
 
 def audit_lajewska2025_table_C_6_spread(cells: Cells) -> Finding:
-    """Tables 6.4 and C.6 differ in cells of rows that both have."""
+    """Tables 6.4 and C.6 differ in the deviation of answer relevance, in rows that both have."""
     return holds_if_any(_differing_cells(cells), "the rows agree")
 
 
 def _differing_cells(cells: Cells) -> Iterator[str]:
-    main, appendix = cells("table_6_4"), cells("table_C_6")
+    main = rows_where(cells("table_6_4"), metric="Answer rel sd")
+    appendix = cells("table_C_6")
     main = main.assign(input=main["input"].str.lower())
     shared = main.merge(appendix, on=["row", "input", "metric"], suffixes=("", "_appendix"))
     for cell in shared[shared["value"] != shared["value_appendix"]].itertuples():

@@ -1,4 +1,6 @@
-"""Counts of the user studies of chapters 4 and A."""
+"""Counts of participants and answers in the user studies of lajewska2025 (chapter 4,
+appendix A).
+"""
 
 from everycell.base.errors import DataError
 

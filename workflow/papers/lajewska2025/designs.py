@@ -1,4 +1,4 @@
-"""Designs of the three user studies of chapters 4 and 7, for simulations.
+"""Simulation designs of the user studies of chapters 4 and 7 of lajewska2025.
 
 Each design has the design matrix, the number of ratings and the four-point scale of the real study;
 only the ratings are simulated. Without a planted effect, the thresholds of the scale reproduce the

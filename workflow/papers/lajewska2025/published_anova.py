@@ -1,4 +1,4 @@
-"""Rows with p-values in published ANOVA tables."""
+"""Rows with p-values in the published ANOVA tables of lajewska2025 (chapters 4 and 7)."""
 
 from __future__ import annotations
 

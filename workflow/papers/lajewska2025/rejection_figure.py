@@ -1,4 +1,4 @@
-"""Figure of rejection rates by planted effect, for chapters 4 and 7."""
+"""Figure of rejection rates by planted effect, for chapters 4 and 7 of lajewska2025."""
 
 from __future__ import annotations
 

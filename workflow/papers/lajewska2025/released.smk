@@ -1,5 +1,5 @@
 # Data for rules of several chapters of lajewska2025.
-from papers.lajewska2025.annotations import (
+from papers.lajewska2025.cast_snippets_data import (
     CONFIDENCE_FILE,
     FILES as ANNOTATION_FILES,
     SELECTION_FILES,
@@ -74,3 +74,7 @@ FETCHED_TOGETHER["cast-snippets-preliminary-study"] = sorted(
         for file in files
     }
 )
+
+
+#: Weights of the penalty of a regression, of which one is chosen on the validation partition.
+ANSWERABILITY_STRENGTHS = [100.0, 1000.0, 10000.0, 100000.0]

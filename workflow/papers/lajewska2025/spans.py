@@ -1,4 +1,6 @@
-"""Agreement of people who mark snippets in a text, overlap with experts, time and reward.
+"""Agreement of annotators who mark snippets in a text, for chapter 5 of lajewska2025.
+
+Also their overlap with experts, their time and their reward.
 
 All measures count characters. `mark_characters` represents the marks of n people in a text of L
 characters as a boolean array of shape (n, L), with one row per person.

@@ -30,7 +30,7 @@ from papers.sakai2023.ch1_figures import memberships, slope
 from papers.sakai2023.data import (
     ATTRIBUTE_SETS,
     ranked_pages,
-    read_levels,
+    read_gains,
     read_memberships,
     read_target,
 )
@@ -117,7 +117,7 @@ def gfr(job: ResultJob) -> None:
     divergences = params.divergences
     targets = dict(zip(divergences, map(read_target, files.targets), strict=True))
     groups = dict(zip(divergences, map(read_memberships, files.memberships), strict=True))
-    gains = read_levels(files.qrels, params.gains)
+    gains = read_gains(files.qrels, params.gains)
     runs = [trec_order(read_run(path, ranks="error")) for path in files.runs]
     rows = []
     for topic, names in ATTRIBUTE_SETS.items():

@@ -1,4 +1,4 @@
-"""Consistency of the published numbers of the paper on GFRC."""
+"""Audits of the published tables of chapter 1 of sakai2023 (GFRC)."""
 
 from __future__ import annotations
 

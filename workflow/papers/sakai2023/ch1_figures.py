@@ -1,4 +1,4 @@
-"""Drawings of Figure 1, weights of nuggets by position, and Figure 5, annotated conversations."""
+"""Drawings of Figures 1 and 5 of chapter 1 of sakai2023: weights, annotated conversations."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ RUNS = {
 }
 
 
-def read_levels(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str, str], float]:
+def read_gains(path: Path | str, gains: Mapping[str, float]) -> dict[tuple[str, str], float]:
     """Read relevance judgements of pages, as gains by topic and page."""
     return {(topic, page): gains[level] for topic, page, level in _lines(path)}
 

@@ -116,6 +116,7 @@ use rule step as msmarco_swapped_index with:
     input:
         collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
         pairs=GENDER_PAIRS,
+        **PRONOUN_TAGGER,
     output:
         index=directory("work/msmarcoswapped/lucene"),
     pathvars:
@@ -165,6 +166,7 @@ use rule torch_step as msmarco_swapped_rerank with:
         ),
         model=lambda wildcards: msmarco_model(wildcards.reranker),
         pairs=GENDER_PAIRS,
+        **PRONOUN_TAGGER,
     output:
         **{name: f"work/msmarcoswapped/runs/{{reranker}}.{name}.run" for name in QUERY_SETS},
     pathvars:

@@ -18,7 +18,7 @@ from everycell.retrieval.prebuilt import (
     read_encoded_queries,
     write_encoded_queries,
 )
-from everycell.text.gender_swap import swap_gender
+from everycell.text.tagged_gender_swap import gender_swapper
 from everycell.trec.runs import read_run, write_run
 
 
@@ -52,7 +52,8 @@ def rerank(job: Job) -> None:
     lists = lists.drop_duplicates(["query", "document"])[["query", "document"]]
     texts = read_passages(Path(job.input.collection), set(lists["document"]))
     if job.params.swapped:
-        texts = {passage: swap_gender(text) for passage, text in texts.items()}
+        swap = gender_swapper(job.input.get("tagger"))
+        texts = {passage: swap(text) for passage, text in texts.items()}
     # Truncation as in sentence-transformers; MS MARCO pairs are rarely truncated at all.
     length = PairLength(job.params.pair, "longest_first")
     score = partial(score_pairs, model, tokenizer, queries, texts, length=length)

@@ -17,7 +17,7 @@ from everycell.retrieval.prebuilt import (
     search_words,
 )
 from everycell.retrieval.published_indexes import fetched_index
-from everycell.text.gender_swap import swap_gender
+from everycell.text.tagged_gender_swap import gender_swapper
 from everycell.trec.runs import write_run
 
 
@@ -48,6 +48,7 @@ def swapped_index(job: Job) -> None:
     """Lucene index of the passages after swapping gendered words and names."""
     start_java(job.snakemake.resources.mem_mb // 2)
     passages = stream_passages(Path(job.input.collection), expected=job.params.passages)
-    swapped = ((passage, swap_gender(text)) for passage, text in passages)
+    swap = gender_swapper(job.input.get("tagger"))
+    swapped = ((passage, swap(text)) for passage, text in passages)
     indexed = index_texts(swapped, job.output.index, threads=job.snakemake.threads)
     job.log.write(f"{indexed} passages\n")

@@ -1,4 +1,4 @@
-"""Training of rankers."""
+"""Training of the rankers that several papers use, from triples or judged pairs."""
 
 from __future__ import annotations
 

@@ -93,6 +93,7 @@ use rule step as collection_swapped with:
         qrels="work/{collection}/qrels.parquet",
         words=resource(WORD_LIST),
         pairs=GENDER_PAIRS,
+        **PRONOUN_TAGGER,
     output:
         documents="work/{collection}swapped/documents.parquet",
         queries="work/{collection}swapped/queries.parquet",
@@ -106,7 +107,7 @@ use rule step as collection_swapped with:
     resources:
         **needs(600, 10),
     params:
-        **runs("shared/term_fairness_collections:collection_swapped"),
+        **runs(SWAP_OF_COLLECTIONS),
     message:
         "Swapping gender in {wildcards.collection}"
 

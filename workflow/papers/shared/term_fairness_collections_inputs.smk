@@ -42,3 +42,11 @@ def fold_models(wildcards):
 def fold_queries(wildcards):
     """Queries of each fold, with the split used by its model."""
     return [f"work/cast/folds/{fold}/queries.parquet" for fold in folds_for(wildcards)]
+
+
+#: Function that swaps the genders of a collection.
+SWAP_OF_COLLECTIONS = (
+    "shared/term_fairness_tagged:collection_swapped_by_tags"
+    if PRONOUN_TAGGER
+    else "shared/term_fairness_collections:collection_swapped"
+)

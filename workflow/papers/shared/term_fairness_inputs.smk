@@ -21,6 +21,12 @@ FAIRNESS_RESULTS = {"example": {}, "depth": {}, "means": {}, "overlap": {}}
 WORD_LIST = "gender-bias-ir/fairr/wordlist_gender_representative.txt"
 #: Pairs of words for swapping genders. An input of rules, so that receipts include it.
 GENDER_PAIRS = "src/everycell/text/gender_pairs.yaml"
+#: Weights of the tagger that decides "her", if the settings ask for it.
+PRONOUN_TAGGER = (
+    {"tagger": resource("nltk/averaged_perceptron_tagger.json")}
+    if FAIRNESS.pronouns == "tags"
+    else {}
+)
 
 
 def baseline_of(wildcards):

@@ -1,4 +1,4 @@
-r"""Synthetic rankings with a known group bias that measures must recover.
+r"""Synthetic rankings with a known group bias, which TExFAIR and NFaiRR must recover.
 
 .. math:: p(G_i|k) = \frac{\sum_{r \le k} w_r m_{ir} / l_r}{\sum_x \sum_{r \le k} w_r m_{xr} / l_r},
           \quad RBDF(k) = \frac{\sum_{r \le k} w_r [\sum_i m_{ir} > 0]}{\sum_{r \le k} w_r},

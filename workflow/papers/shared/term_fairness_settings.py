@@ -1,4 +1,4 @@
-"""Settings of the experiment on term-based fairness."""
+"""Settings of the group-bias experiment (TExFAIR: abolghasemi2024, abolghasemi2026)."""
 
 from __future__ import annotations
 
@@ -152,6 +152,10 @@ class TermFairness(Settings):
     cutoffs: int = Field(50, ge=10, description="Largest cut-off of Figure 4.2 on MS MARCO.")
     persistence: float = Field(0.9, gt=0, lt=1, description="p of rank-biased overlap.")
     alpha: float = Field(0.05, gt=0, lt=1, description="Significance level of the tests.")
+    pronouns: Literal["words", "tags"] = Field(
+        "words",
+        description="What decides how `her` is swapped: words around it, or part-of-speech tags.",
+    )
     bm25: Bm25 = Bm25(k1=0.9, b=0.4)
     rm3: Rm3 = Rm3()
     cast_setting: Literal["judged", "topic"] = Field(

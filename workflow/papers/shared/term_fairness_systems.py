@@ -1,4 +1,4 @@
-"""Rankers and query sets of the experiment on group bias, by tier."""
+"""Rankers and query sets, by tier, of the group-bias experiment (TExFAIR)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Features behind a ranking: `everycell measure explain`."""
+"""`everycell measure explain`: attribute a model's ranking of a query to features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 def columns_of_model(
     path: Path, table: pd.DataFrame, forest: Forest, first: int | None
 ) -> tuple[pd.DataFrame, int]:
-    """Table with one column per feature of the model, and the first feature's file number."""
+    """Judged features with a column per feature of the model, and the first feature's number.
+
+    The number is that in the file: 0 or 1.
+    """
     from everycell.explain.forests import first_number
 
     columns = len(forest.names)
@@ -67,7 +70,7 @@ def explain(
     ] = "kendall",
     document: Annotated[
         int | None,
-        typer.Option(help="For rank and exposure: position of the document in the list, from 1."),
+        typer.Option(help="For rank and exposure: row of the document among the query's, from 1."),
     ] = None,
     background: Annotated[
         Path | None,
@@ -95,7 +98,7 @@ def explain(
     ] = None,
     form: Format = "table",
 ) -> None:
-    """Attribute a ranking to features, with standard errors (RankingSHAP)."""
+    """Attribute a ranking to features (RankingSHAP); only `shapley` gives standard errors."""
     import numpy as np
 
     from everycell.collections.letor import read_letor

@@ -1,9 +1,10 @@
-"""Tables of satisfaction estimators (abolghasemi2026, section 3.6.2).
+"""Predictions of satisfaction estimators in chapter 3 of abolghasemi2026, and their tables.
 
-*Answers* are a frame with one row per sample and training run: `benchmark`, `part` (such as "main"
-or "cf"), `id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training run),
-`probability` (of dissatisfaction) and `predicted` (whether the estimator predicts satisfaction, see
-`add_labels`). The id of a counterfactual is that of its original followed by "-cf".
+*Predictions* are a frame with one row per sample and training run: `benchmark`, `part` (such as
+"main" or "cf"), `id`, `satisfied` (the label), `model`, `setup`, `seed` (number of the training
+run), `probability` (of dissatisfaction) and `predicted` (whether the estimator predicts
+satisfaction, see `add_labels`). The id of a counterfactual is that of its original followed by
+"-cf".
 """
 
 from __future__ import annotations
@@ -31,24 +32,26 @@ ESTIMATOR = ["benchmark", "model", "setup"]
 WITH = " + counterfactuals"
 
 
-def add_labels(answers: pd.DataFrame) -> pd.DataFrame:
+def add_labels(predictions: pd.DataFrame) -> pd.DataFrame:
     """Add the predicted label of each sample; a missing probability counts as a wrong label."""
-    has_probability = answers["probability"].notna()
-    return answers.assign(
-        predicted=(answers["probability"] <= 0.5).where(has_probability, ~answers["satisfied"])
+    has_probability = predictions["probability"].notna()
+    return predictions.assign(
+        predicted=(predictions["probability"] <= 0.5).where(
+            has_probability, ~predictions["satisfied"]
+        )
     )
 
 
 def number_trainings(frames: Iterable[pd.DataFrame], trainings: int) -> Iterator[pd.DataFrame]:
-    """Number training runs whose answers are in separate files."""
+    """Number training runs whose predictions are in separate files."""
     for number, frame in enumerate(frames):
         yield frame if trainings == 1 else frame.assign(seed=number % trainings)
 
 
-def confusions(answers: pd.DataFrame) -> pd.DataFrame:
-    """Correct and wrong answers of each training run on each test set."""
+def confusions(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Correct and wrong predictions of each training run on each test set."""
     rows = []
-    for names, group in answers.groupby([*ESTIMATOR, "seed"], sort=False):
+    for names, group in predictions.groupby([*ESTIMATOR, "seed"], sort=False):
         benchmark, model, setup, seed = names
         for test_data, parts in TEST_SETS.items():
             samples = group[group["part"].isin(parts)]
@@ -72,16 +75,16 @@ def measure_confusions(counts: pd.DataFrame) -> pd.DataFrame:
     return wide.melt(id_vars=keys, value_vars=list(MEASURES), var_name="metric")
 
 
-def select_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
+def select_setups(predictions: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Best setup of each model by F1 on the validation samples, which no table shows."""
-    validation = answers["part"] == "valid"
+    validation = predictions["part"] == "valid"
     table = (
-        measure_confusions(confusions(answers[validation].assign(part="main")))
+        measure_confusions(confusions(predictions[validation].assign(part="main")))
         if validation.any()
         else None
     )
     best: dict[tuple[str, str], str] = {}
-    for names, rows in answers.groupby(["benchmark", "model"], sort=False):
+    for names, rows in predictions.groupby(["benchmark", "model"], sort=False):
         setups = rows.loc[rows["part"] == "valid", "setup"].unique()
         if not len(setups) or table is None:
             [best[names]] = rows["setup"].unique()
@@ -94,10 +97,10 @@ def select_setups(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
     return best
 
 
-def overlaps(answers: pd.DataFrame) -> list[float]:
-    """Jaccard similarity of correct answers to originals and counterfactuals, by run."""
+def overlaps(predictions: pd.DataFrame) -> list[float]:
+    """Jaccard similarity of correct predictions to originals and counterfactuals, by run."""
     values = []
-    for _, rows in answers.groupby("seed"):
+    for _, rows in predictions.groupby("seed"):
         correct = rows[rows["satisfied"] == rows["predicted"]]
         values.append(
             jaccard(*(correct.loc[correct["part"] == part, "id"] for part in ("main", "cf")))
@@ -105,11 +108,11 @@ def overlaps(answers: pd.DataFrame) -> list[float]:
     return values
 
 
-def overlap_rows(answers: pd.DataFrame) -> pd.DataFrame:
-    """Overlaps of the models of `select_answers` by training run; NaN without correct answers."""
+def overlap_rows(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Overlaps of models of `select_predictions` by training run; NaN if nothing is correct."""
     rows = [
         (model, benchmark, "JSI", value)
-        for (benchmark, model, _), group in answers.groupby(ESTIMATOR, sort=False)
+        for (benchmark, model, _), group in predictions.groupby(ESTIMATOR, sort=False)
         for value in overlaps(group)
     ]
     return pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"])
@@ -122,20 +125,22 @@ def mean_overlaps(rows: pd.DataFrame) -> pd.DataFrame:
     return means.dropna().reset_index()
 
 
-def growing_shares(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFrame:
-    """Points of Figures 3.4 and 3.5 for each estimator of `select_answers`."""
+def curves_by_estimator(predictions: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFrame:
+    """Points of Figures 3.4 and 3.5 for each estimator of `select_predictions`."""
     return pd.concat(
-        growing_share(rows, orders=orders, seed=seed).assign(
+        curve_by_dissatisfied_share(rows, orders=orders, seed=seed).assign(
             **dict(zip(ESTIMATOR, names, strict=True))
         )
-        for names, rows in answers.groupby(ESTIMATOR, sort=False)
+        for names, rows in predictions.groupby(ESTIMATOR, sort=False)
     )
 
 
-def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFrame:
+def curve_by_dissatisfied_share(
+    predictions: pd.DataFrame, *, orders: int, seed: int
+) -> pd.DataFrame:
     """Measures by share of dissatisfied counterfactuals (Figures 3.4 and 3.5)."""
     rows = []
-    for number, (_, training) in enumerate(answers.groupby("seed")):
+    for number, (_, training) in enumerate(predictions.groupby("seed")):
         main, cf = (training[training["part"] == part] for part in ("main", "cf"))
         base = confusion(main["satisfied"].tolist(), main["predicted"].tolist())
         is_right = ~cf.loc[~cf["satisfied"], "predicted"].to_numpy(dtype=bool)
@@ -167,7 +172,7 @@ def growing_share(answers: pd.DataFrame, *, orders: int, seed: int) -> pd.DataFr
     return pd.DataFrame({"value": mean, "low": low, "high": high}).reset_index()
 
 
-def spread(measures: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def spread_of_f1(measures: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Spread of macro F1 over several training runs (supplementary to Table 3.6)."""
     f1 = measures[measures["metric"] == "F1"].groupby(keys, sort=False)["value"]
     summary = pd.DataFrame(
@@ -182,16 +187,20 @@ def spread(measures: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return summary.reset_index().melt(id_vars=keys, var_name="metric").dropna(subset="value")
 
 
-def select_answers(answers: pd.DataFrame, setups: dict[tuple[str, str], str]) -> pd.DataFrame:
-    """Answers behind Table 3.7 and the figures: each estimator in its best setup (`setups`).
+def select_predictions(
+    predictions: pd.DataFrame, setups: dict[tuple[str, str], str]
+) -> pd.DataFrame:
+    """Predictions behind Table 3.7 and the figures: each estimator in its best setup (`setups`).
 
     An estimator trained with counterfactuals is shown separately, with the suffix `WITH`.
     """
     best = pd.Series([(*names, setup) for names, setup in setups.items()])
-    names = pd.Series(list(zip(*(answers[key] for key in ESTIMATOR), strict=True)), answers.index)
-    augmented = answers["setup"] == AUGMENTED
-    best_answers = answers[names.isin(best) | augmented].copy()
-    best_answers.loc[augmented, "model"] += WITH
-    return best_answers[
-        best_answers.groupby("benchmark")["part"].transform(lambda parts: "cf" in set(parts))
+    names = pd.Series(
+        list(zip(*(predictions[key] for key in ESTIMATOR), strict=True)), predictions.index
+    )
+    augmented = predictions["setup"] == AUGMENTED
+    best_predictions = predictions[names.isin(best) | augmented].copy()
+    best_predictions.loc[augmented, "model"] += WITH
+    return best_predictions[
+        best_predictions.groupby("benchmark")["part"].transform(lambda parts: "cf" in set(parts))
     ]

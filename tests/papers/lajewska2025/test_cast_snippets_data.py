@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from everycell.base.errors import DataError
 from everycell.sources import fetch
-from papers.lajewska2025.annotations import (
+from papers.lajewska2025.cast_snippets_data import (
     FILES,
     SELECTION_FILES,
     AnnotationCounts,

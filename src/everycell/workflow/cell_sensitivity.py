@@ -1,4 +1,4 @@
-"""Cells of results that move when their data are perturbed."""
+"""Sensitivity of the cells of results: which change when data are perturbed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VARIES = "varies from run to run"
 EPSILON = 1e-9
 
 
-class Cells:
+class ComparedCells:
     """Values of a result by the name of the cell, as they are compared."""
 
     def __init__(self, target: Target, table: pd.DataFrame) -> None:
@@ -54,7 +54,7 @@ class Cells:
         keys = zip(*(table[column] for column in self.keys), strict=True)
         return dict(zip(keys, table["value"], strict=True)) if "value" in table else {}
 
-    def moved(self, table: pd.DataFrame) -> set[str]:
+    def changed_cells(self, table: pd.DataFrame) -> set[str]:
         """Names of the cells whose values differ in another table, as published, or are missing."""
         has_keys = {*self.keys} <= {*table.columns}
         other_values = self._values(table) if has_keys else {}
@@ -117,11 +117,11 @@ class Outcome:
 
 
 @dataclass
-class Measurement:
+class ResultSensitivity:
     """How the cells of a result depend on its data."""
 
     target: Target
-    baseline: Cells
+    baseline: ComparedCells
     #: Why inputs are not perturbed.
     skipped: Sequence[str]
     tasks: set[Future[Outcome]] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""CAsT-snippets: parts of passages that answer a question, marked by several annotators.
+"""Readers of CAsT-snippets for lajewska2025: parts of passages that annotators marked.
 
 Source: Lajewska and Balog, "Towards Filling the Gap in Conversational Search" (CIKM 2023);
 lajewska2025, sections 5.3 and 5.4.
@@ -194,18 +194,9 @@ def paths(files: str | Iterable[str]) -> list[Path]:
     return [Path(files)] if isinstance(files, str) else [Path(file) for file in files]
 
 
-def read_group(files: str | Iterable[str], group: str) -> pd.DataFrame:
-    """Annotations in a group's released files."""
+def read_group(files: str | Iterable[str]) -> pd.DataFrame:
+    """Annotations in the released files of a group."""
     return read_annotations(paths(files))
-
-
-def agreement_gaps(agreement: pd.DataFrame, group: str, baseline: str) -> pd.DataFrame:
-    """Agreement of a group minus that of a baseline, for measures that all tasks have."""
-    values = agreement.pivot_table(index=["task", "metric"], columns="row", values="value")
-    shared = values[[group, baseline]].dropna()
-    differences = (shared[group] - shared[baseline]).rename("value").reset_index()
-    tasks = differences.groupby("metric")["task"].transform("nunique")
-    return differences[tasks == differences["task"].nunique()].reset_index(drop=True)
 
 
 def mark_texts(
