@@ -98,11 +98,11 @@ def test_kilt_documents_end_to_end(kilt, tmp_path):
         function(job)
         return job.log.getvalue()
 
-    index, made = tmp_path / "index", tmp_path / "made"
-    made.mkdir()
+    index, folder = tmp_path / "index", tmp_path / "folder"
+    folder.mkdir()
     assert run(kilt_index, {"index": index}, {}) == "3 chunks indexed.\n"
     names = {"questions": "questions.jsonl", "passages": "passages.jsonl", "run": "bm25.run"}
-    output = {name: made / file for name, file in names.items()}
+    output = {name: folder / file for name, file in names.items()}
     log = run(kilt_candidates, output, {"k1": 0.9, "b": 0.4, "candidates": 30}, index=index)
     assert log == "2 chunks for 2 questions.\n"
     first = read_run(output["run"])
@@ -113,7 +113,7 @@ def test_kilt_documents_end_to_end(kilt, tmp_path):
     passages = [json.loads(line) for line in output["passages"].read_text().splitlines()]
     assert passages[0] == {"id": "doc0", "text": "Owl\nOwls hunt at night."}
     write_colbert(tmp_path / "colbert", WORDS)
-    reranked = {"run": made / "retrieved.run"}
+    reranked = {"run": folder / "retrieved.run"}
     params = {"query_length": 8, "length": 32, "gpu_precision": "float32"}
     run(kilt_rerank, reranked, params, **output)
     model, tokenizer = load_colbert(tmp_path / "colbert")

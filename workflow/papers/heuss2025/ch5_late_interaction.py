@@ -1,4 +1,4 @@
-"""Re-ranking with ColBERTv2: sums of maximal similarities of tokens (MaxSim)."""
+"""Re-ranking with ColBERTv2 for chapter 5 of heuss2025: MaxSim, a sum of maximal similarities."""
 
 from __future__ import annotations
 
