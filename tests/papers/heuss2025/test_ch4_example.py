@@ -45,8 +45,19 @@ def test_university_values_read_back():
 
 
 def test_features_of_random_candidates():
-    (table, cells), _ = written(ch4_example.features, "table_4_1", samples=3000, seed=0)
-    assert table == cells
+    job = ExampleJob(params={"samples": 3000, "seed": 0})
+    ch4_example.features(job)
+    assert list(job.tables[""].itertuples(index=False, name=None)) == [
+        ("Requirements", "type", "binary"),
+        ("Requirements", "range", "{T, F}"),
+        ("Experience", "type", "real"),
+        ("Experience", "range", "[0, 1]"),
+        ("Skills", "type", "real"),
+        ("Skills", "range", "[0, 1]"),
+        ("University", "type", "categorical"),
+        ("Grades", "type", "real"),
+        ("Grades", "range", "by university"),
+    ]
 
 
 def test_features_follow_the_grades_of_universities():

@@ -134,9 +134,9 @@ def test_scenarios_all_kinds():
     panels = job.figures[""]["panel"].str.partition(":")[0].unique().tolist()
     assert panels == [
         "Correct and faithful",
-        "Not correct and faithful",
-        "Correct and not faithful",
-        "Not correct and not faithful",
+        "Not correct, but faithful",
+        "Correct, but not faithful",
+        "Neither correct nor faithful",
     ]
 
 

@@ -225,6 +225,7 @@ def test_read_votes_of_simulated_study(file: VotesFile) -> None:
         (0, "comparison", "relevent", "row 2: comparison is 'relevent'; expected one of relevant"),
         (3, "query", " ", "row 5: query is ' '; expected a name"),
         (3, "worker", "", "row 5: worker is ''; expected a name"),
+        (3, "worker", "w1 ", "row 5: worker is 'w1 '; expected a name without spaces"),
         (1, "failed_checks", "9", "row 3: failed_checks is '9'; expected a whole number"),
         (1, "failed_checks", "1.0", "failed_checks is '1.0'"),
         (0, "question", "clarity", "row 2: question is 'clarity'"),
@@ -268,6 +269,16 @@ def test_check_comparisons_missing_answers(file: VotesFile) -> None:
     with pytest.raises(ValueError, match="never is 'sufficiency' in accepted answers of the"):
         check_comparisons(file.path, lacking, ["relevant", "retrieved"])
     check_comparisons(file.path, lacking, ["relevant", "completeness"])
+
+
+def test_check_comparisons_one_response_rated(file: VotesFile) -> None:
+    votes = file.read()
+    is_lacking = votes["question"].eq("follow-up usefulness") & votes["response"].eq("Baseline")
+    lacking = votes[~is_lacking]
+    message = "never is 'Baseline' in accepted answers to 'follow-up usefulness' of the comparison"
+    with pytest.raises(ValueError, match=message):
+        check_comparisons(file.path, lacking, ["relevant"])
+    check_comparisons(file.path, lacking, ["completeness"])
 
 
 def test_check_queries_unknown(file: VotesFile) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from everycell.base.errors import DataError
 from papers.lajewska2025.ch6_further_input import (
     COLUMNS,
     read_passages,
@@ -91,3 +92,22 @@ def test_read_passages_only_those_needed(tmp_path: Path) -> None:
     path = tmp_path / "passages.tsv"
     path.write_text("A\tone\nB\t\nC\tthree\tparts\n")
     assert read_passages(path, {"A", "C"}) == {"A": "one", "C": "three\tparts"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.tsv", b"A\tOwls \xe9\n", "line 1 is not UTF-8 text"),
+        ("a.tsv", gzip.compress(b"A\tOwls\n"), "compressed with gzip"),
+        ("a.tsv.gz", b"A\tOwls\n", "is damaged or not a gzip file"),
+        ("a.tsv.gz", gzip.compress(b"A\tOwls\n" * 99)[:-9], "is damaged or not a gzip file"),
+        ("a.tsv", None, "a.tsv"),
+    ],
+)
+def test_read_passages_damaged_file(
+    tmp_path: Path, name: str, content: bytes | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        read_passages(tmp_path / name, {"A"})

@@ -22,6 +22,13 @@ from papers.heuss2025.ch5_attributed import OracleReader, WordMatcher
 
 #: Name, group and text of a box, and the boxes before it.
 Row = tuple[str, str, str, list[str]]
+#: Headings by whether a citation is correct and whether it is faithful.
+KINDS = {
+    (True, True): "Correct and faithful",
+    (False, True): "Not correct, but faithful",
+    (True, False): "Correct, but not faithful",
+    (False, False): "Neither correct nor faithful",
+}
 QUESTION, ANSWER = "Which river flows through the city of Rouen?", "the Seine"
 DOCUMENTS = (
     "Rouen lies on a river, the Seine, which flows through the city.",
@@ -87,8 +94,7 @@ def scenario_boxes(ask: Answerer, name: str) -> pd.DataFrame:
             ["answer"],
         ),
     ]
-    panel = f"{correct} and {faithful}: {name}"
-    return _frame(rows).assign(panel=panel[0].upper() + panel[1:])
+    return _frame(rows).assign(panel=f"{KINDS[is_correct, is_faithful]}: {name}")
 
 
 def injection_example(job: ResultJob) -> None:

@@ -94,7 +94,7 @@ def preferences(votes: pd.DataFrame) -> pd.DataFrame:
 def rating_p(answers: pd.DataFrame) -> float:
     """P of a chi-square test of independence of the response and its ratings; 1 if all are equal.
 
-    Yates' correction does not apply, since a table has three levels, or two that occur.
+    Yates' correction is for tables of two by two. It is left out if only two ratings occur, too.
     """
     counts = pd.crosstab(answers["response"], answers["rating"])
     if min(counts.shape) < 2:
@@ -202,12 +202,27 @@ def scores_of_variants(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def check_comparisons(path: Path, votes: pd.DataFrame, comparisons: Iterable[str]) -> None:
-    """Refuse votes that lack a comparison or a question of it."""
+    """Refuse votes that lack a comparison, a question of it, or ratings of one of its responses."""
     answered = set(zip(votes["comparison"], votes["question"], strict=True))
+    rated = set(zip(votes["comparison"], votes["question"], votes["response"], strict=True))
     for comparison in comparisons:
         for question in [*VOTED, *RATED]:
             if question in OF_COMPLETENESS and comparison != COMPLETENESS:
                 continue
+            unrated = [
+                response
+                for response in COMPARISONS[comparison]
+                if question in RATED and (comparison, question, response) not in rated
+            ]
+            if (comparison, question) in answered and unrated:
+                raise DataError(
+                    path,
+                    column="response",
+                    fault=f"never is {unrated[0]!r} in accepted answers to {question!r} of the "
+                    f"comparison {comparison!r}",
+                    expected="ratings of both responses",
+                    fix="add the answers",
+                )
             if (comparison, question) not in answered:
                 raise DataError(
                     path,

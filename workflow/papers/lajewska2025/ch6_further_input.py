@@ -7,7 +7,6 @@ pipeline of chapter 3 (L1708): here of a run of the user, or by BM25 among the r
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from string import Template
@@ -16,6 +15,7 @@ import pandas as pd
 from rank_bm25 import BM25Okapi
 
 from everycell.base.errors import DataError
+from everycell.base.text_files import read_lines
 from everycell.jobs.job import Job
 from everycell.language_models import templates
 from everycell.language_models.answering import answer_function, model_of_job
@@ -41,23 +41,21 @@ def rephrase_passages(passages: pd.DataFrame, ask: Ask, template: Template) -> p
 def read_passages(path: Path, passage_ids: Collection[str]) -> dict[str, str]:
     """Read the texts of some passages from a file with lines of id, tab, text; may be gzipped."""
     texts: dict[str, str] = {}
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            passage_id, tab, text = line.rstrip("\n").partition("\t")
-            if not tab:
-                raise DataError(
-                    path,
-                    number,
-                    value=line.rstrip("\n")[:80],
-                    fault="which has no tab",
-                    expected="id, tab, text",
-                    fix="correct the line",
-                )
-            if passage_id in passage_ids and not texts.setdefault(passage_id, text).strip():
-                raise DataError(
-                    path, number, "text", text, expected="words", fix="add the text of the passage"
-                )
+    for number, line in read_lines(path):
+        passage_id, tab, text = line.partition("\t")
+        if not tab:
+            raise DataError(
+                path,
+                number,
+                value=line[:80],
+                fault="which has no tab",
+                expected="id, tab, text",
+                fix="correct the line",
+            )
+        if passage_id in passage_ids and not texts.setdefault(passage_id, text).strip():
+            raise DataError(
+                path, number, "text", text, expected="words", fix="add the text of the passage"
+            )
     return texts
 
 

@@ -63,7 +63,9 @@ def read_votes(path: Path) -> pd.DataFrame:
     table = read_table(path, COLUMNS)[list(COLUMNS)]
     responses = {name: list(pair) for name, pair in COMPARISONS.items()}
     for column in _SUBMISSION[1:]:
-        _refuse(path, table, column, table[column].str.strip() == "", "a name")
+        # With a space before or after it, a name would be another one.
+        is_name = (table[column] != "") & (table[column] == table[column].str.strip())
+        _refuse(path, table, column, ~is_name, "a name without spaces around it")
     _refuse(
         path,
         table,
