@@ -1,6 +1,7 @@
-"""Loops that numba compiles on first use and caches on disk.
+"""Compiled loops that score many masked lists: sums of a forest's leaves, and ranks of scores.
 
-This module imports numba, which takes a second, so callers import it only when needed.
+numba compiles them on first use and caches them on disk. Its import takes a second, so callers
+import this module only when needed.
 """
 
 from __future__ import annotations

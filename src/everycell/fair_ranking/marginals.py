@@ -1,4 +1,4 @@
-"""Matrices of probabilities (item, rank) with given exposures.
+"""Probabilities of items at ranks, from given exposures of the items.
 
 Exposures do not determine the probability of an item at each rank. Among all matrices with the same
 exposures, two have a natural definition and are 0 only where all such matrices are 0:

@@ -1,4 +1,4 @@
-"""The loops of a decomposition, which match items to ranks repeatedly.
+"""Compiled loops that decompose a matrix of rank probabilities into weighted rankings.
 
 Both loops subtract rankings from the matrix ``residual`` until it is 0, and return the rankings,
 their weights and the remaining probability. The matrix has one row per item, one column per rank

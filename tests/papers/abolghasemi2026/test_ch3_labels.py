@@ -96,6 +96,7 @@ def test_read_labels_valid(tmp_path):
         ([("d1", "anna", "maybe", "yes")], "satisfied", "maybe"),
         ([("d1", "anna", "yes", "")], "coherent", ""),
         ([("d1", " ", "yes", "yes")], "annotator", " "),
+        ([("d1", "anna ", "yes", "yes")], "annotator", "anna "),
         ([("d9", "anna", "yes", "yes")], "dialogue", "d9"),
         ([("d1", "anna", "yes", "yes")] * 2, "annotator", "anna"),
     ],
@@ -113,13 +114,13 @@ def test_read_labels_row_number(tmp_path):
 
 def test_read_labels_missing_dialogue(tmp_path):
     path = write(tmp_path / "labels.csv", labelled({"d1": "yy"}))
-    with pytest.raises(ValueError, match="labels for all 2 dialogues from 0 annotators"):
+    with pytest.raises(ValueError, match="has 0 of the required two annotators who labelled all 2"):
         read_labels(path, ["d1", "d2"])
 
 
 def test_read_labels_one_annotator(tmp_path):
     path = write(tmp_path / "labels.csv", [("d1", "anna", "yes", "yes")])
-    with pytest.raises(ValueError, match="from 1 annotators"):
+    with pytest.raises(ValueError, match="has 1 of the required two annotators"):
         read_labels(path, ["d1"])
 
 

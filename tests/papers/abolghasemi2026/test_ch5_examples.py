@@ -45,7 +45,7 @@ ANSWERS = {
     ("q1", "Human", "CF-informed"): "",
     ("q2", "Human", "Vanilla"): "Ada [1].",
     ("q2", "Human", "Informed"): "Bo [2].",
-    ("q2", "Human", "CF-informed"): "Bo.",
+    ("q2", "Human", "CF-informed"): "",
 }
 
 
@@ -148,7 +148,7 @@ def test_examples_chosen_by_the_rule(job):
         ("Relevant document [1]", "r q2 by Ada."),
         ("Vanilla", "Ada [1]."),
         ("Informed", "Bo [2]."),
-        ("CF-informed", "Bo."),
+        ("CF-informed", "(no text)"),
         ("Document [2], cited by Informed", "o q2, rewritten by Ada."),
     ]
     assert list(job.figures["figure_5_1"].itertuples(index=False, name=None)) == [
@@ -168,12 +168,7 @@ def test_examples_question_without_answer(job, tmp_path):
         if key not in (("q2", "LLM", "Informed"), ("q2", "Human", "CF-informed"))
     ]
     (tmp_path / "toy.jsonl").write_text(record_lines(entries))
-    examples(job)
-    for name in ("", "table_5_17"):
-        assert job.tables[name]["value"].iloc[0] == "who made q1"
-    assert "(no text)" in set(job.tables["table_5_17"]["value"])
-    (tmp_path / "toy.jsonl").write_text("")
-    with pytest.raises(ValueError, match="no question has recorded answers"):
+    with pytest.raises(ValueError, match="none of 1 questions with all answers fits"):
         examples(job)
 
 
@@ -197,7 +192,12 @@ def test_has_other_citations(informed, expected):
     assert has_other_citations(example("q", Vanilla="[1]", Informed=informed)) == expected
 
 
+def test_first_fitting_by_id():
+    candidates = [example("q4", Toy="Ada [1]"), example("q3", Toy="Ada [1]")]
+    assert first_fitting([*candidates, example("q1", Toy="Bo")], is_answered).id == "q3"
+
+
 def test_first_fitting_none_fits():
     candidates = [example("q2", Toy="Bo"), example("q1", Toy="Bo")]
-    assert first_fitting(candidates, is_answered).id == "q1"
-    assert first_fitting([*candidates, example("q3", Toy="Ada [1]")], is_answered).id == "q3"
+    with pytest.raises(ValueError, match="none of 2 questions with all answers fits"):
+        first_fitting(candidates, is_answered)

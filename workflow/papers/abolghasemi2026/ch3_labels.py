@@ -70,7 +70,10 @@ def read_labels(path: Path, dialogues: Sequence[str]) -> pd.DataFrame:
     table = read_table(path, COLUMNS)[list(COLUMNS)]
     for question in ("satisfied", "coherent"):
         _refuse(path, table, question, ~table[question].isin(ANSWERS), expected="yes or no")
-    _refuse(path, table, "annotator", table["annotator"].str.strip() == "", expected="a name")
+    # With a space before or after it, a name would be another one.
+    annotators = table["annotator"]
+    is_name = (annotators != "") & (annotators == annotators.str.strip())
+    _refuse(path, table, "annotator", ~is_name, expected="a name without spaces around it")
     _refuse(
         path,
         table,
@@ -117,8 +120,8 @@ def initial_annotators(
     if len(complete) < 2:
         raise DataError(
             path,
-            fault=f"has labels for all {len(required)} dialogues from {len(complete)} annotators",
-            expected="two",
+            fault=f"has {len(complete)} of the required two annotators who labelled all "
+            f"{len(required)} dialogues",
             fix="add the missing labels",
         )
     return complete[:2]

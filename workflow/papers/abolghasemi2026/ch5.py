@@ -171,7 +171,7 @@ def tables(job: ResultJob) -> None:
 
 
 class ChapterTable(NamedTuple):
-    """A table of the chapter, with the rows of all generators."""
+    """A table of chapter 5, with the rows of all generators."""
 
     #: Key columns of a value.
     keys: list[str]
@@ -190,7 +190,7 @@ class ChapterTable(NamedTuple):
 def chapter_tables(
     answers: pd.DataFrame, reference: pd.DataFrame, seed: int
 ) -> dict[str, ChapterTable]:
-    """All tables of the chapter that depend on answers, by name."""
+    """All tables of chapter 5 that depend on answers, by name."""
     with_reference = pd.concat([answers, reference])
     plain_quality, mixed_quality, (opposite_quality, _) = (
         _halves(quality(with_reference, arms, seed=seed))
@@ -295,7 +295,7 @@ def _with_mode(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _halves(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Results for the chapter and for the appendix."""
+    """Results for chapter 5 and for its appendix."""
     return table[table["dataset"] != APPENDIX], table[table["dataset"] == APPENDIX]
 
 

@@ -136,7 +136,7 @@ def study_settings(
     first: str = FIRST_RETRIEVER,
     other_retrievers: Iterable[str] = (),
 ) -> list[Setting]:
-    """All settings of the chapter."""
+    """All settings of chapter 5."""
     return [
         Setting("main", first, k, "retrieved", "plain", PLAIN_ARMS + MIXED_ARMS),
         Setting("extended", first, k, "retrieved", "extended", EXTENDED_ARMS),

@@ -84,10 +84,14 @@ def examples(job: ResultJob) -> None:
 
 
 def first_fitting(candidates: Sequence[Example], fits: Callable[[Example], bool]) -> Example:
-    """The first example by id that fits, or the first of all if none does."""
-    if not candidates:
-        raise ValueError("no question has recorded answers in all modes; ask more questions.")
-    return min(candidates, key=lambda example: (not fits(example), example.id))
+    """The first example by id that fits."""
+    fitting = [example for example in candidates if fits(example)]
+    if not fitting:
+        raise ValueError(
+            f"none of {len(candidates)} questions with all answers fits the example; "
+            "ask more questions."
+        )
+    return min(fitting, key=lambda example: example.id)
 
 
 def is_answered(example: Example) -> bool:

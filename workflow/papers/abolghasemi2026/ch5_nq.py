@@ -55,7 +55,7 @@ def nq_encoded(job: Job) -> None:
 
 
 def nq_converted(job: Job) -> None:
-    """Natural Questions of BEIR with released answers, converted to the format of the chapter."""
+    """Natural Questions of BEIR with released answers, converted to the format of chapter 5."""
     from everycell.collections.cited_questions import convert_beir
 
     converted = convert_beir(

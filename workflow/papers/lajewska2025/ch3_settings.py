@@ -9,7 +9,7 @@ from everycell.retrieval.settings import Bm25, Rm3
 
 
 class CastBm25(Settings):
-    """BM25 parameters of the systems of the chapter."""
+    """BM25 parameters of the systems of chapter 3."""
 
     organisers: Bm25 = Field(
         Bm25(k1=4.46, b=0.82), description="Parameters of the track's organisers."

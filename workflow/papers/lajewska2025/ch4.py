@@ -290,7 +290,7 @@ def sizes(job: ResultJob) -> None:
 
 
 def text(job: ResultJob) -> None:
-    """Numbers that only the text of the chapter states."""
+    """Numbers that only the text of chapter 4 states."""
     files, params = job.input, job.params
     first, both, viewpoints = _runs(job)
     workers = partial(exact_quotient, size=params.pairs_per_hit)

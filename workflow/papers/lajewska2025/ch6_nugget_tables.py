@@ -1,4 +1,4 @@
-"""Tables of nuggets and their clusters (C.3 to C.5) for chapter 6 of lajewska2025, on CAsT."""
+"""Numbers and sizes of nuggets and clusters, in chapter 6 of lajewska2025 (Tables C.3 to C.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of scores of responses in chapter 6 of lajewska2025 and its appendix C, on CAsT."""
+"""Scores of responses to CAsT, in chapter 6 of lajewska2025 (Tables 6.1, 6.4, 6.6, C.6, C.7)."""
 
 from __future__ import annotations
 
