@@ -93,9 +93,9 @@ lint: setup-test ## check style, types and words: ruff, pyrefly, snakefmt, banne
 	$(IN_VENV) snakefmt --check Snakefile workflow src/everycell/workflow/rules
 	$(IN_VENV) python docs/check_language.py
 
-# planted_faults.py measures the tests, not speed.
+# planted_faults.py measures the tests, not speed; lime_peer.py needs a package of its own.
 bench: setup-bench ## run the benchmarks (minutes; not part of the tests)
-	@set -e; for script in $(filter-out %/planted_faults.py,$(wildcard bench/*.py)); do echo "$$script"; $(IN_VENV) python "$$script"; done
+	@set -e; for script in $(filter-out %/planted_faults.py %/lime_peer.py,$(wildcard bench/*.py)); do echo "$$script"; $(IN_VENV) python "$$script"; done
 
 # pip-audit queries a public service, so it has its own environment.
 audit: $(STAMPS)/audit ## check all locked packages for known vulnerabilities (needs the network)

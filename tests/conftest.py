@@ -1,9 +1,10 @@
 """Fixtures of all tests: the checkout and the mirror; skips are failures in CI.
 
 A skip hides a check. So the closing lines count the skipped tests by reason, and with
-``EVERYCELL_CI=1`` a skip is a failure. Only three kinds of tests may then still skip: those that
+``EVERYCELL_CI=1`` a skip is a failure. Only four kinds of tests may then still skip: those that
 need released data, where no mirror is, those that need a newer Python, which .ci/run cannot
-install, and slow ones after the time of ``--slow-until``.
+install, those that need lime, which is not in the locks, and slow ones after the time of
+``--slow-until``.
 """
 
 import os

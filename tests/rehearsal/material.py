@@ -18,7 +18,7 @@ import torch
 import toy_corpora
 import yaml
 from language_model_server import reply_of
-from rehearsal.kilt import make_folder
+from rehearsal.kilt import write_colbert, write_kilt, write_tokenizer
 from rehearsal.stage import Settings, Stage
 from tiny_bert import SPECIAL, tiny_bert, write_bert
 from tiny_language_model import make_model, make_tokenizer
@@ -274,9 +274,10 @@ def list_explanations(stage: Stage) -> Settings:
 def citations(stage: Stage) -> Settings:
     """heuss2025, chapter 5: questions, passages, a run, and a model that cites words.
 
-    In published form: the two files of KILT, from which the documented scripts make the folder;
-    requests and replies of Command-R behind vLLM, with documents that its template shows, numbered
-    from 0. Invented: the texts, the tokenizer, the scores of ColBERT, and the model's behaviour.
+    In published form: the two files of KILT, a tokenizer and a ColBERT, from which the documents
+    are made; requests and replies of Command-R behind vLLM, with documents that its template shows,
+    numbered from 0. Invented: the texts, the tokenizer's merges, ColBERT's weights, and the model's
+    behaviour.
     """
     claims = {"owls": "night", "bees": "honey", "ants": "nests"}
     pages = {
@@ -288,7 +289,11 @@ def citations(stage: Stage) -> Settings:
         "Ants as insects": ["Ants are small."],
     }
     questions = {str(number): f"What of {name}?" for number, name in enumerate(claims)}
-    make_folder(stage.folder, questions, pages)
+    kilt = stage.folder / "data/kilt"
+    kilt.mkdir(parents=True)
+    write_kilt(kilt, questions, pages)
+    write_tokenizer(kilt / "tokenizer.json")
+    write_colbert(kilt / "colbert", [word for pair in claims.items() for word in pair])
 
     def answer(handler: object, body: dict) -> dict:
         question = body["messages"][-1]["content"]
@@ -309,7 +314,12 @@ def citations(stage: Stage) -> Settings:
         "citation_faithfulness": {
             "full": {
                 "models": {"mine": "own template"},
-                "data": "data/nq-kilt",
+                "kilt": {
+                    "pages": "data/kilt/kilt_knowledgesource.json",
+                    "questions": "data/kilt/nq-test_without_answers-kilt.jsonl",
+                    "tokenizer": "data/kilt/tokenizer.json",
+                    "model": "data/kilt/colbert",
+                },
                 "questions": 9,
                 "depth": 2,
             }

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from harness import (
     NEEDS_DATA,
+    NEEDS_LIME,
     NEEDS_PYTHON,
     NO_TIME,
     fail_on_skip,
@@ -56,6 +57,7 @@ def test_skip_reason():
     [
         ("no tool", None, "failed"),
         (NEEDS_PYTHON, None, "skipped"),
+        (NEEDS_LIME, None, "skipped"),
         (NO_TIME, None, "skipped"),
         (NEEDS_DATA, None, "skipped"),
         (NEEDS_DATA, Path(), "failed"),

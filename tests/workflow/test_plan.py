@@ -159,7 +159,8 @@ def test_target_full_without_settings(tree):
     assert done.returncode != 0
     assert "config.yaml has no corpus or model for `full_heuss2025_ch5`: set" in done.stdout
     assert (
-        "set citation_faithfulness.full.models and citation_faithfulness.full.data" in done.stdout
+        "set citation_faithfulness.full.models and (citation_faithfulness.full.data or "
+        "citation_faithfulness.full.kilt.pages)" in done.stdout
     )
 
 

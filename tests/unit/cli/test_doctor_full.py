@@ -73,7 +73,7 @@ def test_doctor_full_missing_keys(project, name):
     target = "full_heuss2025_" + ("table_5_2" if "table" in name else "ch5")
     assert out.splitlines()[-1] == (
         f"{target} cannot start: set citation_faithfulness.full.models and "
-        "citation_faithfulness.full.data."
+        "(citation_faithfulness.full.data or citation_faithfulness.full.kilt.pages)."
     )
 
 
@@ -210,8 +210,8 @@ def test_doctor_full_files_before_keys(project, monkeypatch):
     (project / "config.yaml").write_text(json.dumps(settings))
     monkeypatch.delenv("TOY_KEY", raising=False)
     assert doctor("heuss2025_ch5")["ending"] == (
-        "full_heuss2025_ch5 cannot start: set citation_faithfulness.full.data, export TOY_KEY, "
-        "use a machine with 24 GB of memory."
+        "full_heuss2025_ch5 cannot start: set citation_faithfulness.full.data or "
+        "citation_faithfulness.full.kilt.pages, export TOY_KEY, use a machine with 24 GB of memory."
     )
 
 

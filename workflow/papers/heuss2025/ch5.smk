@@ -228,6 +228,71 @@ use rule asking_step as heuss2025_ch5_asked with:
         "Querying {wildcards.model} for answers with citations, with and without forged documents"
 
 
+# Chunks of KILT's Wikipedia, BM25's candidates, and their order by ColBERTv2 (section 5.5.1).
+use rule step as heuss2025_ch5_kilt_index with:
+    input:
+        pages=kilt_file("pages"),
+        tokenizer=kilt_file("tokenizer"),
+    output:
+        index=directory("work/heuss2025/ch5/kilt/index"),
+    pathvars:
+        job="heuss2025/ch5/kilt/index",
+    conda:
+        environment("lucene")
+    threads: 4
+    resources:
+        **needs(8000, 720),
+    params:
+        **runs("heuss2025/ch5_kilt:kilt_index"),
+        tokens=CITED.full.kilt.tokens,
+    message:
+        "Lucene index of chunks of KILT's Wikipedia"
+
+
+use rule step as heuss2025_ch5_kilt_candidates with:
+    input:
+        pages=kilt_file("pages"),
+        questions=kilt_file("questions"),
+        tokenizer=kilt_file("tokenizer"),
+        index="work/heuss2025/ch5/kilt/index",
+    output:
+        questions="work/heuss2025/ch5/kilt/questions.jsonl",
+        passages="work/heuss2025/ch5/kilt/passages.jsonl",
+        run="work/heuss2025/ch5/kilt/bm25.run",
+    pathvars:
+        job="heuss2025/ch5/kilt/candidates",
+    conda:
+        environment("lucene")
+    threads: 4
+    resources:
+        **needs(8000, 360),
+    params:
+        **runs("heuss2025/ch5_kilt:kilt_candidates"),
+        **CITED.full.kilt.model_dump(include={"tokens", "k1", "b", "candidates"}),
+    message:
+        "BM25 on chunks of KILT's Wikipedia"
+
+
+use rule torch_step as heuss2025_ch5_kilt_rerank with:
+    input:
+        questions="work/heuss2025/ch5/kilt/questions.jsonl",
+        passages="work/heuss2025/ch5/kilt/passages.jsonl",
+        run="work/heuss2025/ch5/kilt/bm25.run",
+        model=kilt_model,
+    output:
+        run="work/heuss2025/ch5/kilt/retrieved.run",
+    pathvars:
+        job="heuss2025/ch5/kilt/rerank",
+    resources:
+        **ON_GPU,
+    params:
+        **runs("heuss2025/ch5_late_interaction:kilt_rerank"),
+        **CITED.full.kilt.model_dump(include={"query_length", "length"}),
+        gpu_precision=SETTINGS.gpu_precision,
+    message:
+        "ColBERT on BM25's candidates"
+
+
 use rule table as heuss2025_ch5_reported_full with:
     input:
         numbers=full_model_outputs("numbers"),

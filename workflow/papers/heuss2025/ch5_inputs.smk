@@ -36,6 +36,13 @@ CLAIMS_ON_OWN_ANSWERS = [
     "answers that cite what was not predicted to be cited",
 ]
 
+#: Settings with files of KILT -> content.
+KILT_FILES = {
+    "pages": "the pages of KILT's Wikipedia",
+    "questions": "the questions of a task of KILT",
+    "tokenizer": "the tokenizer whose tokens are counted",
+}
+
 #: Outputs of a job that runs one model of the full tier.
 FULL_OUTPUTS = ("selection", "sizes", "outcomes", "numbers", "answers")
 
@@ -85,10 +92,36 @@ def answerer_files(name):
 
 
 def cited_data(wildcards):
-    """Questions, passages and a run from the configured folder."""
+    """Questions, passages and a run, from the configured folder or from files of KILT."""
+    names = ("questions.jsonl", "passages.jsonl", "retrieved.run")
+    if CITED.full.data is None and CITED.full.kilt.pages is not None:
+        # Snakemake reacts to an error in an upstream rule by trying another rule.
+        for name in KILT_FILES:
+            kilt_file(name)(wildcards)
+        kilt_model(wildcards)
+        return [f"work/heuss2025/ch5/kilt/{name}" for name in names]
     return files_named_by_user(
         "citation_faithfulness.full.data",
-        ("questions.jsonl", "passages.jsonl", "retrieved.run"),
+        names,
         "questions, passages and retrieved.run",
         "citation-faithfulness.md",
+    )
+
+
+def kilt_file(name):
+    """Input function: a configured file of KILT."""
+    return lambda wildcards: named_by_user(
+        f"citation_faithfulness.full.kilt.{name}",
+        KILT_FILES[name],
+        "citation-faithfulness.md",
+        kind="file",
+    )
+
+
+def kilt_model(wildcards):
+    """Files of the ColBERT that re-ranks BM25's candidates."""
+    return named_model_files(
+        "citation_faithfulness.full.kilt.model",
+        "citation-faithfulness.md",
+        "a ColBERT in safetensors with its tokenizer",
     )

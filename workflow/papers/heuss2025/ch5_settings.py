@@ -29,6 +29,29 @@ class AttributedQuestions(Settings):
     )
 
 
+class KiltFiles(Settings):
+    """Full tier: files of KILT and a ColBERT, from which the questions' documents are made."""
+
+    pages: PlainPath | None = Field(None, description="File kilt_knowledgesource.json.")
+    questions: PlainPath | None = Field(
+        None, description="File nq-test_without_answers-kilt.jsonl, or another task's."
+    )
+    tokenizer: PlainPath | None = Field(None, description="File tokenizer.json of GPT-2.")
+    tokens: int = Field(100, ge=1, description="Maximum number of tokens of a chunk.")
+    k1: float = Field(0.9, ge=0, description="Saturation of term frequencies in BM25.")
+    b: float = Field(0.4, ge=0, le=1, description="Length normalisation of BM25.")
+    candidates: int = Field(30, ge=1, description="Chunks per question that BM25 retrieves.")
+    model: str | None = Field(
+        None,
+        min_length=1,
+        description="ColBERT in safetensors that re-ranks them: a folder or a name on the hub.",
+    )
+    query_length: int = Field(
+        32, ge=4, le=512, description="Word pieces of a query, filled up with [MASK]."
+    )
+    length: int = Field(256, ge=8, le=512, description="Maximum word pieces of a chunk.")
+
+
 class AskedModels(Settings):
     """Full tier: language models that answer and cite."""
 
@@ -51,6 +74,7 @@ class AskedModels(Settings):
     max_tokens: int = Field(
         512, ge=16, le=100_000, description="Maximum number of tokens of an answer."
     )
+    kilt: KiltFiles = KiltFiles()
 
 
 class CitationFaithfulness(Settings):
