@@ -210,8 +210,9 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     for tier, cells in tables.items():
         _print_differences(console, tier, cells)
     for result in results:
-        if result.report.state == "surrogate":
-            _print_surrogate(console, artefact, result)
+        is_reproduced = result.report.state == "reproduced"
+        if result.report.state == "surrogate" or (is_reproduced and artefact.cells.empty):
+            _print_uncompared(console, artefact, result)
     notes = [artefact.record.explanation] if artefact.record.explanation else []
     notes += [f"{result.tier}: {note}." for result in results for note in result.report.notes]
     notes += [
@@ -315,10 +316,13 @@ def _print_differences(console: Console, tier: str, cells: Sequence[VerdictCell]
     _print_list(console, f"differences ({tier})", lines)
 
 
-def _print_surrogate(console: Console, artefact: Artefact, result: Result) -> None:
-    """Print values on surrogate data, below the published ones if the keys are the same."""
+def _print_uncompared(console: Console, artefact: Artefact, result: Result) -> None:
+    """Print values that are not compared, below the published ones if the keys are the same."""
     name = result.report.foreign or artefact.record.tiers[result.tier].name
-    _print_heading(console, f"surrogate data ({result.tier}): {name}")
+    heading = f"surrogate data ({result.tier}): {name}"
+    if result.report.state == "reproduced":
+        heading = f"{result.tier}: reproduced; the paper states no values"
+    _print_heading(console, heading)
     stem = stem_of(artefact, result.tier, project.RESULTS)
     path = stem.with_name(f"{stem.name}.csv")
     # The values of a figure are in its plot.

@@ -210,10 +210,14 @@ class TierOnPage:
 
     @cached_property
     def surrogate_grid(self) -> Grid[SurrogateCell] | None:
-        """Values on surrogate data; those of a figure are in its picture."""
+        """Values that are not compared; those of a figure are in its picture.
+
+        They are on surrogate data, or the paper states none.
+        """
         name = self.artefact.name
+        is_unpublished = self.state == "reproduced" and self.artefact.cells.empty
         if (
-            self.state != "surrogate"
+            not (self.state == "surrogate" or is_unpublished)
             or f"{name}.csv" not in self.files
             or f"{name}.svg" in self.files
         ):
