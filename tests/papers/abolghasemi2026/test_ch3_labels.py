@@ -154,7 +154,6 @@ def labels(tmp_path):
     return read_labels(write(tmp_path / "labels.csv", labelled(answers, third)), names)
 
 
-@pytest.mark.compares("statsmodels.stats.inter_rater.cohens_kappa")
 def test_agreements_toy(labels):
     table = agreements(labels, pool()).set_index(["row", "dataset", "metric"])["value"]
     assert table["Dialogue Coherence", "toy", "percent agreement"] == 100

@@ -55,7 +55,7 @@ def test_preference_test_swapped_options(counts) -> None:
     assert first.low - 1e-12 <= first.share <= first.high + 1e-12
 
 
-@pytest.mark.compares
+@pytest.mark.compares("preference_test")
 @given(st.integers(1, 200), st.integers(1, 200))
 def test_preference_test_against_statsmodels(first, second) -> None:
     result = preference_test(*votes([(first, second)]), OPTIONS)

@@ -35,7 +35,6 @@ class _RandomWeights(dict):
         return {tag: draw.choice([-1.0, 0.5, 1.0]) for tag in draw.sample(TAGS, 2)}
 
 
-@pytest.mark.compares("nltk.tag.perceptron.PerceptronTagger")
 @pytest.mark.parametrize("seed", range(20))
 def test_tagger_random_sentences(seed):
     tagger = Tagger(_RandomWeights(), {"cat": "NN"}, TAGS)
@@ -52,7 +51,6 @@ def test_tagger_no_words():
     assert Tagger({}, {}, TAGS).tag([]) == []
 
 
-@pytest.mark.compares("nltk.tokenize.NLTKWordTokenizer")
 @pytest.mark.parametrize(
     "sentence",
     [
@@ -75,7 +73,6 @@ def test_tagged_words_sentences():
 
 
 @pytest.mark.released
-@pytest.mark.compares("nltk.tag.perceptron.PerceptronTagger")
 def test_read_tagger_released(mirror, tmp_path):
     file = tmp_path / "tagger.json"
     file.write_bytes(

@@ -4,9 +4,7 @@
 SAMPLED_TRAINING = {
     **{name: value for name, value in ESTIMATOR_TRAINING.items() if name != "setups"},
     "factors": [
-        factor
-        for factor in SATISFACTION.sampling.factors
-        if factor not in SATISFACTION.upsampling
+        factor for factor in SATISFACTION.sampling.factors if factor not in SATISFACTION.upsampling
     ],
     "share": SATISFACTION.sampling.share,
 }

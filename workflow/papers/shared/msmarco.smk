@@ -114,9 +114,9 @@ use rule torch_step as msmarco_rerank with:
 # BM25 and the cross-encoders on passages with swapped genders.
 use rule step as msmarco_swapped_index with:
     input:
+        **PRONOUN_TAGGER,
         collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
         pairs=GENDER_PAIRS,
-        **PRONOUN_TAGGER,
     output:
         index=directory("work/msmarcoswapped/lucene"),
     pathvars:
@@ -159,6 +159,7 @@ use rule step as msmarco_swapped_search with:
 
 use rule torch_step as msmarco_swapped_rerank with:
     input:
+        **PRONOUN_TAGGER,
         queries="work/msmarco/queries.parquet",
         collection=lambda wildcards: msmarco_file(MSMARCO_PASSAGES),
         candidates=msmarco_candidates(
@@ -166,7 +167,6 @@ use rule torch_step as msmarco_swapped_rerank with:
         ),
         model=lambda wildcards: msmarco_model(wildcards.reranker),
         pairs=GENDER_PAIRS,
-        **PRONOUN_TAGGER,
     output:
         **{name: f"work/msmarcoswapped/runs/{{reranker}}.{name}.run" for name in QUERY_SETS},
     pathvars:

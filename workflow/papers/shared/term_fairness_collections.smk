@@ -87,13 +87,13 @@ use rule step as collection_grepbias with:
 # Counterfactual collections with swapped genders.
 use rule step as collection_swapped with:
     input:
+        **PRONOUN_TAGGER,
         documents="work/{collection}/documents.parquet",
         queries="work/{collection}/queries.parquet",
         candidates="work/{collection}/candidates.parquet",
         qrels="work/{collection}/qrels.parquet",
         words=resource(WORD_LIST),
         pairs=GENDER_PAIRS,
-        **PRONOUN_TAGGER,
     output:
         documents="work/{collection}swapped/documents.parquet",
         queries="work/{collection}swapped/queries.parquet",
