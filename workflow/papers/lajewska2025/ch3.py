@@ -100,13 +100,13 @@ def table(job: ResultJob) -> None:
         topics = qrels["query"].unique()
         runs = job.input.runs[position * len(systems) : (position + 1) * len(systems)]
         values = {
-            # trec_eval -c counts a missing topic as 0; these runs have all topics.
+            # trec_eval -c counts a missing topic as 0.
             system: evaluate(
                 read_run(run, queries=topics),
                 qrels,
                 list(measures.values()),
                 relevance_level=params.relevance_level,
-                missing_topics="error",
+                missing_topics=params.missing_topics,
             )[list(measures.values())].set_axis(list(measures), axis="columns")
             for system, run in zip(systems, runs, strict=True)
         }

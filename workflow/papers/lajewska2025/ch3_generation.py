@@ -98,6 +98,8 @@ def read_qrecc(path: Path, *, length: int, count: Count, separator: str) -> list
     """
     try:
         rows = parse_json(path.read_bytes())
+        if not isinstance(rows, list) or not rows:
+            raise ValueError("it is not a list with questions")
         examples = [
             {
                 "context": trimmed_context(

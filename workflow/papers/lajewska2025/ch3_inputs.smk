@@ -52,7 +52,7 @@ def files_of_tier(wildcards):
     """
     if wildcards.tier == "released":
         return files_of_2021(wildcards)
-    if wildcards.number == "2" or CAST_SYSTEM.runs_2020 is None:
+    if is_run_here(wildcards):
         return [
             f"work/castfull/{year}/reranked/{run}.run"
             for year in years_of_table(wildcards)
@@ -71,6 +71,13 @@ def files_of_tier(wildcards):
             )
         runs.append(str(existing[0]))
     return runs + files_of_2021(wildcards)
+
+
+def is_run_here(wildcards):
+    """Whether the systems of the wildcard's table run on the collections."""
+    return wildcards.tier == "full" and (
+        wildcards.number == "2" or CAST_SYSTEM.runs_2020 is None
+    )
 
 
 def years_of_table(wildcards):
