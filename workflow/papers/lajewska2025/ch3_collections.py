@@ -17,8 +17,7 @@ from everycell.jobs.job import Job
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.ranking_functions import BM25
 from everycell.trec.runs import read_qrels
-from papers.lajewska2025.cast_data import read_turns
-from papers.lajewska2025.ch3 import passages_to_documents
+from papers.lajewska2025.cast_data import passages_to_documents, read_turns
 from papers.lajewska2025.ch3_pipeline import terms_by_rewriter
 
 #: Passages in a row group: those that are encoded, and analysed, at a time.

@@ -75,9 +75,7 @@ def files_of_tier(wildcards):
 
 def is_run_here(wildcards):
     """Whether the systems of the wildcard's table run on the collections."""
-    return wildcards.tier == "full" and (
-        wildcards.number == "2" or CAST_SYSTEM.runs_2020 is None
-    )
+    return wildcards.tier == "full" and (wildcards.number == "2" or CAST_SYSTEM.runs_2020 is None)
 
 
 def years_of_table(wildcards):
