@@ -106,7 +106,8 @@ def make(
         raise typer.Exit(1)
     options = ["--cores", cores] if cores else []
     if dry_run:
-        options.append("-n")
+        # Without the description of the machine, and why each job runs.
+        options += ["--quiet", "host", "reason", "-n"]
     code = run_snakemake([*options, *request.targets, *ctx.meta["snakemake"]])
     if code == 0 and request.papers and not dry_run:
         from everycell.cli.results import print_outcomes, print_summary

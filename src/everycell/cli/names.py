@@ -154,7 +154,7 @@ class Names:
         return f"did you mean {', '.join(names[:3])}?"
 
     def _similar_names(self, words: tuple[str, ...]) -> list[str]:
-        """Names with a similar spelling; of a number such as 99.99, the first part is the same."""
+        """Names with a similar spelling; but not Table 5.2 for Table 99.99."""
         names_by_spelling = {
             " ".join(spelling): str(selection)
             for spelling, selections in self._selections.items()
@@ -163,7 +163,7 @@ class Names:
         similar = get_close_matches(" ".join(words), names_by_spelling, n=6, cutoff=0.6)
         names = dict.fromkeys(names_by_spelling[spelling] for spelling in similar)
         number = _first_number(words)
-        return [name for name in names if number in ("", _first_number(words_of(name)))]
+        return [name for name in names if number.startswith(_first_number(words_of(name))[:1])]
 
 
 def _first_number(words: tuple[str, ...]) -> str:

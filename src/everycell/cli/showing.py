@@ -32,7 +32,7 @@ from everycell.render.verdict_tables import (
     verdict_cells,
     verdict_grid,
 )
-from everycell.render.vocabulary import TINTS
+from everycell.render.vocabulary import TINTS, section_and_page
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.reports import (
     CAUSE_NAMES,
@@ -344,7 +344,7 @@ def _print_claims(console: Console, result: Result) -> None:
     run_on = "surrogate data" if report.state == "surrogate" else "reproduced"
     lines = [
         f"[published: {claim.on_published}, "
-        f"{run_on}: {claim.on_reproduced}] {claim.claim} ({claim.source})"
+        f"{run_on}: {claim.on_reproduced}] {claim.claim} ({section_and_page(claim.source)})"
         for claim in report.claims
     ]
     reasons = dict.fromkeys(
