@@ -115,8 +115,7 @@ def make(
         if request.artefacts:
             print_outcomes(papers, request.artefacts)
         else:
-            made = {key: papers[key] for key in request.papers}
-            print_summary(made, request.chapters)
+            print_summary({key: papers[key] for key in request.papers}, request.chapters)
     raise typer.Exit(code)
 
 

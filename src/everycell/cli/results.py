@@ -260,10 +260,12 @@ def print_summary(
         typer.echo(f"{'  ' * name.startswith('of them')}{line}.")
 
 
-def print_outcomes(papers: Mapping[str, Paper], made: Collection[tuple[Artefact, Tier]]) -> None:
+def print_outcomes(
+    papers: Mapping[str, Paper], requests: Collection[tuple[Artefact, Tier]]
+) -> None:
     """Print the verdicts of results that were requested by name, their files, and what is next."""
-    wanted = {(artefact.id, tier) for artefact, tier in made}
-    for result in collect_results(papers, lambda artefact, tier: (artefact.id, tier) in wanted):
+    keys = {(artefact.id, tier) for artefact, tier in requests}
+    for result in collect_results(papers, lambda artefact, tier: (artefact.id, tier) in keys):
         report = result.report
         verdicts = format_counts(report.verdicts, explained_by_source(report.cells))
         if report.state == "surrogate":
@@ -273,7 +275,7 @@ def print_outcomes(papers: Mapping[str, Paper], made: Collection[tuple[Artefact,
         path = stem_of(result.artefact, result.tier, project.RESULTS)
         suffix = ".svg" if f"{path.name}.svg" in report.files else ".html"
         typer.echo(f"  {path.with_suffix(suffix)}")
-    names = dict.fromkeys(artefact.id for artefact, _ in made)
+    names = dict.fromkeys(artefact.id for artefact, _ in requests)
     typer.echo(f"Next: `everycell show {next(iter(names))}` shows its cells.")
 
 
