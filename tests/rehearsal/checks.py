@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
+import toy_corpora
 from rehearsal.stage import Stage
 from workflow.project import Project
 
 from everycell.receipts.provenance import read_lineage
-from everycell.trec.runs import read_qrels
+from everycell.trec.runs import read_qrels, read_run
 
 
 def list_explanations(project: Project, stage: Stage) -> None:
@@ -184,10 +185,25 @@ def trained_rankers(project: Project, stage: Stage) -> None:
     assert lists["documents"].map(lambda documents: len(set(documents))).tolist() == [15] * 3
 
 
+def retrievers(project: Project, stage: Stage) -> None:
+    table = pd.read_csv(project.folder / "results/full/abolghasemi2026/table_5_9.csv")
+    assert set(table["retriever"]) == {"uniCOIL", "TCT-ColBERT"}
+    runs = {
+        name: read_run(project.folder / f"work/attribution/nq_encoded/{name}.run")
+        for name in ("unicoil", "tct-colbert")
+    }
+    # All passages, for each question.
+    assert {len(run) for run in runs.values()} == {25}
+    # The passage that has the word of the question.
+    best = runs["unicoil"].sort_values("score").groupby("query")["document"].last()
+    assert best.tolist() == toy_corpora.TOWNS[:5]
+
+
 #: First target of a rehearsal -> checks besides those of verdicts and page.
 CHECKS: dict[str, Callable[[Project, Stage], None]] = {
     "full_abolghasemi2026_ch2": papers_as_queries,
     "full_abolghasemi2026_ch4": group_fairness,
+    "full_abolghasemi2026_ch5": retrievers,
     "full_heuss2025_ch3": trained_rankers,
     "full_heuss2025_ch4": list_explanations,
     "full_heuss2025_ch5": citations,

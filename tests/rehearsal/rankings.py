@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tarfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -159,15 +160,26 @@ def trained_rankers(stage: Stage) -> Settings:
     """
     settings = fair_reranking(stage)["term_fairness"]
     data = stage.folder / "data/msmarco"
-    texts = [line.partition("\t")[2] for line in (data / "collection.tsv").read_text().splitlines()]
+    test_queries = read_query_set(
+        "qs2", fetch(QUERY_SETS["qs2"], stage.folder / "made", mirror=stage.mirror, network=False)
+    )
+    common = [word for word, _ in Counter(" ".join(test_queries.values()).split()).most_common(20)]
+    rng = np.random.default_rng(5)
+    texts = [
+        " ".join([line.partition("\t")[2], *rng.choice(common, 4)])
+        for line in (data / "collection.tsv").read_text().splitlines()
+    ]
+    lines = "".join(f"{number}\t{text}\n" for number, text in enumerate(texts))
+    (data / "collection.tsv").write_text(lines)
     queries = {"7": "where is the bee", "8": "who is he", "9": "a river"}
     (data / "queries.train.tsv").write_text("".join(f"{q}\t{t}\n" for q, t in queries.items()))
     (data / "qrels.train.tsv").write_text("7\t0\t1\t1\n8\t0\t0\t1\n9\t0\t4\t1\n")
     triples = [f"{query}\t{texts[0]}\t{texts[1]}\n" for query in queries.values()]
     (data / "triples.train.small.tsv").write_text("".join(triples * 4))
     index_texts(((str(n), text) for n, text in enumerate(texts)), data / "bm25")
-    words = sorted({word for text in [*texts, *queries.values()] for word in words_of(text)})
-    _write_distilbert(_made(data / "tasb"), words)
+    all_texts = [*texts, *queries.values(), *test_queries.values()]
+    words = sorted({word for text in all_texts for word in words_of(text)})
+    _write_distilbert(make_folder(data / "tasb"), words)
     _index_vectors(texts, data / "tasb", "first", data / "tasb-index")
     mini = stage.put_on_hub("toy/mini", lambda folder: _write(folder, BertForMaskedLM, words))
     settings["msmarco"] |= {
@@ -195,7 +207,7 @@ def trained_rankers(stage: Stage) -> Settings:
     }
 
 
-def _made(folder: Path) -> Path:
+def make_folder(folder: Path) -> Path:
     folder.mkdir()
     return folder
 

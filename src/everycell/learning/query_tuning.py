@@ -93,9 +93,9 @@ def top_rows(
         scores, rows = [], []
         for first in range(0, len(queries), queries_at_once):
             batch = torch.from_numpy(queries[first : first + queries_at_once]).to(device)
-            found = (batch @ block.T).topk(min(hits, len(block)), dim=1)
-            scores.append(found.values.cpu())
-            rows.append(found.indices.cpu() + start)
+            top = (batch @ block.T).topk(min(hits, len(block)), dim=1)
+            scores.append(top.values.cpu())
+            rows.append(top.indices.cpu() + start)
         all_scores = torch.cat([best_scores, torch.cat(scores)], dim=1)
         all_rows = torch.cat([best_rows, torch.cat(rows)], dim=1)
         # Earlier parts come first, so ties are broken by row.

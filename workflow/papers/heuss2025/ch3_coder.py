@@ -60,10 +60,10 @@ def coder_lists(job: Job) -> None:
         relevant = relevant.sample(params.queries, random_state=params.seed).sort_index()
     vectors = np.load(inputs.vectors, mmap_mode="r")
     size = min(params.candidates, len(vectors))
-    found = _search(job, [texts[query] for query in relevant.index], vectors, size)
+    top = _search(job, [texts[query] for query in relevant.index], vectors, size)
     rows = [
-        _list_of(texts[query], [int(document) for document in documents], top)
-        for (query, documents), top in zip(relevant.items(), found.tolist(), strict=True)
+        _list_of(texts[query], [int(document) for document in documents], candidates)
+        for (query, documents), candidates in zip(relevant.items(), top.tolist(), strict=True)
     ]
     job.write_frame(pd.DataFrame(rows, columns=["query", "documents", "relevant"]), "lists")
 
@@ -136,8 +136,8 @@ def _encode(folder: Path, texts: list[str]) -> np.ndarray:
 
 def _list_of(query: str, relevant: list[int], top: list[int]) -> tuple[str, list[int], int]:
     """Relevant documents, then the other top documents, as many in all as there are in `top`."""
-    others = [document for document in top if document not in relevant]
-    return query, (relevant + others)[: len(top)], min(len(relevant), len(top))
+    further = [document for document in top if document not in relevant]
+    return query, (relevant + further)[: len(top)], min(len(relevant), len(top))
 
 
 def _neutralities(counts: pd.DataFrame) -> FloatArray:
