@@ -191,8 +191,8 @@ def operating_cells(measured: pd.DataFrame, losses: Sequence[float], level: floa
     """Cells of Table 3.1; asterisks mark paired t-tests over queries, uncorrected."""
     cells = []
     best_settings = settings_by_loss(measured, losses)
-    least = _least_losses(measured)["alpha"]
-    beyond = {BEYOND: float(least[BEYOND])} if BEYOND in least else {}
+    least_loss = _least_losses(measured)["alpha"]
+    beyond = {BEYOND: float(least_loss[BEYOND])} if BEYOND in least_loss else {}
     settings = {NO_LOSS: {"UNFAIR": 0.0, **beyond}, **best_settings}
     for loss, strengths in settings.items():
         samples = {
