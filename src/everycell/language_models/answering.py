@@ -250,8 +250,8 @@ class RecordedModel:
         if len(self._served_by) > 1 and not self._may_change:
             names = " and ".join(map(in_quotes, sorted(self._served_by)))
             raise ChangedModelError(
-                f"{self.record.path}: {self.identity.host} answered as {names}, so the record would "
-                "mix answers of several models; use one record per version, or allow it with "
+                f"{self.record.path}: {self.identity.host} answered as {names}, so the record "
+                "would mix answers of several models; use one record per version, or allow it with "
                 "`may_change: true` of the endpoint."
             )
 
