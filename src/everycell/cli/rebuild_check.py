@@ -23,8 +23,13 @@ from everycell.records.registry import load_registry
 INPUTS_MISSING, CODE_CHANGED, RUN_FAILED = 3, 4, 5
 
 
-def rebuild_and_compare(names: list[str], results: Path, cores: int, into: Path | None) -> int:
-    """Rebuild results, report which of their files differ, and return the exit code."""
+def rebuild_and_compare(
+    names: list[str], results: Path, cores: int, into: Path | None, overrides: Path | None
+) -> int:
+    """Rebuild results, report which of their files differ, and return the exit code.
+
+    `overrides` is a file with settings that override ``config.yaml``.
+    """
     if into is not None and into.exists() and any(into.iterdir()):
         raise RebuildError(f"{into} is not empty; choose another folder.")
     papers = project.papers()
@@ -39,7 +44,7 @@ def rebuild_and_compare(names: list[str], results: Path, cores: int, into: Path 
     folder.mkdir(parents=True, exist_ok=True)
     echo(f"Rebuilding {pluralise(len(result_names), 'result')} in {folder}.", err=True)
     try:
-        rebuild(result_names, project.ROOT, folder, cores)
+        rebuild(result_names, project.ROOT, folder, cores, overrides)
     except (OSError, RebuildError) as error:
         echo(f"everycell: {error}", err=True)
         return RUN_FAILED
@@ -50,23 +55,69 @@ def rebuild_and_compare(names: list[str], results: Path, cores: int, into: Path 
         tier, _, artefact = difference.name.partition("/")
         key, _, name = artefact.partition("/")
         varies = papers[key].artefacts[name].record.tiers[cast(Tier, tier)].varies if name else None
-        files = len(read_receipt(results / f"{difference.name}.receipt.json")["outputs"])
-        if difference.is_same:
-            echo(f"{difference.name}: {pluralise(files, 'file')}, byte-identical.")
-        elif varies:
-            number = len(difference.files)
-            echo(
-                f"{difference.name}: {number} of {pluralise(files, 'file')} "
-                f"differ{'s' * (number == 1)}, which the record allows: {varies}"
-            )
-        else:
+        changes = _changes_in_receipts(difference.name, results, folder / "results")
+        if not difference.is_same and not varies:
             is_different = True
             echo("\n".join(difference_lines(difference, results, folder / "results", 10)))
+        elif changes:
+            is_different = True
+            echo(f"{difference.name}: the receipt is not that of the result made again")
+        elif difference.is_same:
+            files = len(read_receipt(results / f"{difference.name}.receipt.json")["outputs"])
+            echo(f"{difference.name}: {pluralise(files, 'file')} and receipt, identical.")
+        else:
+            number = len(difference.files)
+            echo(
+                f"{difference.name}: {pluralise(number, 'file')} "
+                f"differ{'s' * (number == 1)}, which the record allows: {varies}"
+            )
+        for change in changes[:LISTED]:
+            echo(f"  receipt, {change.key}: {shorten(change.old)} -> {shorten(change.new)}")
+        if len(changes) > LISTED:
+            echo(f"  ... and {len(changes) - LISTED} more")
     if is_different:
         echo(f"The new results are in {folder}.", err=True)
     elif into is None:
         shutil.rmtree(folder, ignore_errors=True)
     return int(is_different)
+
+
+#: Differences between two receipts that are listed.
+LISTED = 10
+
+
+def _changes_in_receipts(name: str, *folders: Path) -> tuple[Change, ...]:
+    """Differences between the receipts of a result and of the same result made again.
+
+    Only time, memory and host may differ. The copy of the project is no Git repository, so the
+    commit is compared with the code.
+    """
+    receipts = [read_receipt(folder / f"{name}.receipt.json") for folder in folders]
+    code = receipts[0]["code"]
+    receipts[1]["code"] |= _commit_of_code(code)
+    sides = []
+    for receipt in receipts:
+        files = {
+            kind: {file["path"]: file["sha256"] for file in receipt[kind]}
+            for kind in ("inputs", "outputs")
+        }
+        rest = {key: receipt[key] for key in receipt.keys() - {"execution", "content_sha256"}}
+        sides.append(dict(sorted(flatten(rest | files))))
+    return changes(*sides)
+
+
+def _commit_of_code(code: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields that name the commit in a receipt, as they must be for the code of this project."""
+    files = hashes_of_code(project.ROOT).get(code.get("sha256"), ())
+    commit = code.get("commit")
+    if commit is None:
+        return {"commit": commit_of(project.ROOT) if "dirty" in code else None}
+    changed = changed_since(str(commit), project.ROOT)
+    if changed is None:
+        return {"commit": "unknown here"}
+    uncommitted = difference(files, changed, project.ROOT)
+    fields = {"commit": commit, "dirty": uncommitted is not None}
+    return fields | ({"difference": uncommitted} if uncommitted else {})
 
 
 #: Files and folders of a project that are copied.
