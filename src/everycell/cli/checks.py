@@ -50,6 +50,7 @@ def verify(
     configfile: Annotated[
         Path | None,
         typer.Option(help="Settings that override config.yaml, as for snakemake."),
+        Input(("settings",)),
     ] = None,
     into: Annotated[
         Path | None,

@@ -85,6 +85,7 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
         f"{path} was made by code that differs from the code of this project; remove it and run "
         "snakemake again."
         for path in other_code
+        if own
     ]
     faults += [
         f"{_list(notice.files)}: {notice.text}; run snakemake again without a profile, option or "
@@ -100,10 +101,13 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
     faults += [
         f"{page} is empty or truncated; redraw it with `everycell page`." for page in truncated
     ]
-    if has_page:
+    # An untrusted result counts as not run, so the page differs in consequence.
+    if has_page and not any(result.faults for result in all_results):
         from everycell.render.page.pages import outdated_pages, pages_of
 
-        pages = pages_of(results, all_results, papers, deviations.notices)
+        # The page compares with the project's own settings.
+        shown = find_deviations(results, project.ROOT) if overrides else deviations
+        pages = pages_of(results, all_results, papers, shown.notices)
         faults += [
             f"{page} does not match these results (it is outdated, or was edited); redraw it with "
             "`everycell page`."
@@ -120,6 +124,13 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
         if number == 1
         else f"All {number} receipts in {results} are valid."
     )
+    for notice in deviations.notices:
+        echo(f"{_list(notice.files)}: {notice.text}.")
+    if other_code:
+        echo(
+            f"{pluralise(len(other_code), 'result')} came from code that differs from the "
+            f"code of this project; see {next(iter(other_code)).relative_to(results)}."
+        )
     for reason, files in deviations.uncompared.items():
         echo(f"The parameters of {_list(files)} cannot be compared: {reason}.")
     if absent_files:
