@@ -97,8 +97,8 @@ def parameters(
         workflow: Any = workflow_api._workflow
         rules = {rule.name: rule for rule in workflow.rules}
         for path, name in files.items():
-            named = rules.get(name)
-            makers = [named] if named is not None else rules.values()
+            own_rule = rules.get(name)
+            makers = [own_rule] if own_rule is not None else rules.values()
             maker = next((rule for rule in makers if rule.is_producer(path)), None)
             if maker is None:
                 yield path, NO_RULE

@@ -47,14 +47,14 @@ def test_verify_settings_from_outside(configured, way, monkeypatch):
     assert done.returncode == 0, done.stdout
     assert json.loads((configured.folder / RECEIPT).read_text())["parameters"]["relevant_from"] == 2
     checked = configured.everycell("verify")
-    said = "made with relevant_from = 2, but this project gives relevant_from = 1"
-    assert checked.returncode == 1 and f"{RECEIPT}: {said}" in checked.stdout
-    assert said in (configured.folder / "results/index.html").read_text()
+    sentence = "made with relevant_from = 2, but this project gives relevant_from = 1"
+    assert checked.returncode == 1 and f"{RECEIPT}: {sentence}" in checked.stdout
+    assert sentence in (configured.folder / "results/index.html").read_text()
     assert configured.everycell("verify", "--configfile", "outside/mine.yaml").returncode == 0
     monkeypatch.delenv("SNAKEMAKE_PROFILE", raising=False)
     assert configured.snakemake().returncode == 0
     assert configured.everycell("verify").returncode == 0
-    assert said not in (configured.folder / "results/index.html").read_text()
+    assert sentence not in (configured.folder / "results/index.html").read_text()
 
 
 @pytest.mark.slow
@@ -70,14 +70,14 @@ def test_verify_rebuild_settings_from_outside(configured, monkeypatch):
 @pytest.mark.fault("receipt")
 def test_verify_rebuild_forged_fields(own):
     receipt = own.folder / RECEIPT
-    made = json.loads(receipt.read_text())
+    content = json.loads(receipt.read_text())
     rewrite(
         receipt,
         seed=7,
         inputs=[],
-        parameters=made["parameters"] | {"measures": {"MAP": "AP"}, "fact": 1},
-        code=made["code"] | {"commit": "0" * 40},
-        packages=made["packages"] | {"numpy": "1.0"},
+        parameters=content["parameters"] | {"measures": {"MAP": "AP"}, "fact": 1},
+        code=content["code"] | {"commit": "0" * 40},
+        packages=content["packages"] | {"numpy": "1.0"},
         note="reviewed",
     )
     done = own.everycell("verify", "--rebuild", RESULT)

@@ -106,8 +106,8 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
         from everycell.render.page.pages import outdated_pages, pages_of
 
         # The page compares with the project's own settings.
-        shown = find_deviations(results, project.ROOT) if overrides else deviations
-        pages = pages_of(results, all_results, papers, shown.notices)
+        page_deviations = find_deviations(results, project.ROOT) if overrides else deviations
+        pages = pages_of(results, all_results, papers, page_deviations.notices)
         faults += [
             f"{page} does not match these results (it is outdated, or was edited); redraw it with "
             "`everycell page`."

@@ -110,17 +110,17 @@ def _changes_in_receipt(
 ) -> tuple[Change, ...]:
     """Settings whose values in a receipt are not the planned ones; facts of a job are left out."""
     planned = {name: value for name, value in parameters.items() if name not in NO_SETTINGS}
-    faces = planned.pop("faces", {})
+    display_settings = planned.pop("faces", {})
     name = receipt["artefact"].rpartition("/")[2]
-    if name in faces:
-        planned["face"] = faces[name]
+    if name in display_settings:
+        planned["face"] = display_settings[name]
     planned = json.loads(json.dumps(planned))
-    made = {name: value for name, value in receipt["parameters"].items() if name in planned}
+    recorded = {name: value for name, value in receipt["parameters"].items() if name in planned}
     seeds = {"seed": receipt.get("seed")}, {"seed": planned.pop("seed", None)}
-    made.pop("seed", None)
+    recorded.pop("seed", None)
     return (
         *changes(*(dict(flatten(seed)) for seed in seeds)),
-        *changes(dict(flatten(made)), dict(flatten(planned))),
+        *changes(dict(flatten(recorded)), dict(flatten(planned))),
     )
 
 
@@ -134,8 +134,8 @@ def _changes_in_job(job: JobRecord, parameters: Mapping[str, Any]) -> tuple[Chan
             for name, value in job.parameters.items()
             if value not in values
         )
-    made = {name: value for name, value in job.parameters.items() if name in planned}
+    recorded = {name: value for name, value in job.parameters.items() if name in planned}
     for name in NO_SETTINGS:
-        made.pop(name, None)
+        recorded.pop(name, None)
         planned.pop(name, None)
-    return changes(made, planned)
+    return changes(recorded, planned)
