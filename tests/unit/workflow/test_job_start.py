@@ -1,0 +1,82 @@
+"""Jobs import project and library from their sources, whatever lies beside them."""
+
+import importlib.util
+import marshal
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import everycell.workflow
+from everycell.workflow import first_statements
+
+PLANTED = "print('planted')"
+
+
+def _plant_byte_code(source: Path) -> None:
+    """Write byte code that Python takes for that of the source."""
+    state, path = source.stat(), Path(importlib.util.cache_from_source(str(source)))
+    path.parent.mkdir(exist_ok=True)
+    header = struct.pack("<III", 0, int(state.st_mtime), state.st_size)
+    code = marshal.dumps(compile(PLANTED, source, "exec"))
+    path.write_bytes(importlib.util.MAGIC_NUMBER + header + code)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a job, with the module `helper` of the project and `everycell` of the library."""
+    project, library = tmp_path / "project", tmp_path / "library"
+    for package in (library / "everycell", project / "src/helper"):
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text("")
+    scripts = project / ".snakemake/scripts"
+    scripts.mkdir(parents=True)
+    script = scripts / "tmp1.call_function.py"
+
+    def call(is_isolated: bool = True, **variables: str) -> str:
+        start = first_statements(tmp_path / "compiled", project)
+        own = f"{Path(everycell.workflow.__file__).parents[1]}/"
+        start = start.replace(own, f"{library}/everycell/")
+        body = "import sys; import pickle, helper, everycell, shlex\nprint('computed')"
+        script.write_text(start * is_isolated + body)
+        names = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH")
+        environment = {name: value for name, value in os.environ.items() if name not in names}
+        path = f"{project / 'src'}{os.pathsep}{library}"
+        return subprocess.run(
+            [sys.executable, script],
+            env=environment | {"PYTHONPATH": path} | variables,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+
+    call.project, call.library, call.scripts = project, library, scripts
+    return call
+
+
+@pytest.mark.parametrize("planted", ["project", "library", "standard library", "package"])
+def test_first_statements_planted_code(run, planted):
+    """A planted file computes without them, which shows that the test can fail."""
+    if planted == "project":
+        _plant_byte_code(run.project / "src/helper/__init__.py")
+    elif planted == "library":
+        _plant_byte_code(run.library / "everycell/__init__.py")
+    else:
+        name = {"standard library": "pickle", "package": "shlex"}[planted]
+        (run.scripts / f"{name}.py").write_text(PLANTED)
+    assert run() == "computed"
+    assert run(is_isolated=False) == "planted\ncomputed"
+
+
+@pytest.mark.parametrize("variables", [{}, {"PYTHONDONTWRITEBYTECODE": "1"}])
+def test_first_statements_byte_code_of_the_run(run, tmp_path, variables):
+    """Jobs share the byte code of their run, and write none beside the sources."""
+    run(**variables)
+    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "compiled").rglob("*.pyc")}
+    assert {path.parent.name for path in files} == {"helper", "everycell"}
+    run(**variables)
+    assert files == {path: path.stat().st_mtime_ns for path in files}
+    assert not [*tmp_path.rglob("__pycache__")]
