@@ -60,21 +60,21 @@ def _files_run_at_start(folders: Iterable[Path]) -> Iterator[Path]:
                 yield file
 
 
-def faults_of_uncovered_code(hashes: Mapping[str, str], made: str, root: Path) -> list[str]:
+def faults_of_uncovered_code(hashes: Mapping[str, str], subject: str, root: Path) -> list[str]:
     """Sentences about uncovered code from outside the project, or that changed since it ran.
 
-    `made` says what was made; code in the project that has not changed is no fault.
+    `subject` begins each sentence; code in the project that has not changed is no fault.
     """
     faults = []
     for name, digest in hashes.items():
         if Path(name).is_absolute():
             faults.append(
-                f"{made} while {name} ran, which neither the project nor an installed package "
+                f"{subject} while {name} ran, which neither the project nor an installed package "
                 "contains; remove that file or install it, and make the result again."
             )
         elif not has_fingerprint(root / name, digest):
             faults.append(
-                f"{made} while {name} ran, which has changed since and which the hash of the code "
-                "does not cover; remove the result, and run snakemake again."
+                f"{subject} while {name} ran, which has changed since and which no hash of code "
+                "covers; remove the result, and run snakemake again."
             )
     return faults
