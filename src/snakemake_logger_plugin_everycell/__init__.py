@@ -3,7 +3,8 @@
 Snakemake finds this package by its name, and the profile `default` asks for it. Errors and warnings
 stand there as they always do; Snakemake's own log, with all that is left out here, is the file in
 ``.snakemake/log`` that the last lines name. A dry run looks as it does without, but for the offers
-of a cache. It also refuses files of ``--configfile`` that Snakemake would run as code.
+of a cache; with ``--quiet host reason``, which `everycell make -n` adds, it too has a line per job.
+It also refuses files of ``--configfile`` that Snakemake would run as code.
 """
 
 from __future__ import annotations
@@ -108,7 +109,10 @@ class LogHandler(LogHandlerBase):
             )
         )
         self._verbose = settings.verbose
-        self._as_usual = settings.dryrun or settings.verbose or bool(settings.quiet)
+        quiet = {str(part) for part in settings.quiet or ()}
+        self._is_plan = bool(settings.dryrun) and quiet == {"host", "reason"}
+        is_shown = settings.dryrun or settings.verbose or bool(settings.quiet)
+        self._as_usual = bool(is_shown) and not self._is_plan
         self._is_stopped = False
         if not self._as_usual:
             from snakemake.shell import shell
@@ -120,7 +124,7 @@ class LogHandler(LogHandlerBase):
                 signal.signal(signal.SIGINT, _interrupt_once)
             atexit.register(self._leave)
         self._began = time.time()
-        self._begun = self._done = self._total = 0
+        self._begun = self._done = self._total = self._planned = 0
         #: Jobs that run, and jobs that failed: number -> what it is for; what it was for -> logs.
         self._running: dict[int, str] = {}
         self._failed: dict[str, list[str]] = {}
@@ -132,6 +136,9 @@ class LogHandler(LogHandlerBase):
                 # More than twenty lines at the head of each dry run, which help nobody.
                 if self._verbose or not is_about_caching(record):
                     self._usual.handle(record)
+                return
+            if self._is_plan:
+                self._note_plan(record)
                 return
             if str(record.msg).startswith(STOPPING):
                 self._is_stopped = True
@@ -174,8 +181,21 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.PROGRESS:
             self._done, self._total = values["done"], values["total"]
 
+    def _note_plan(self, record: LogRecord) -> None:
+        """Show the message of a planned job; errors and warnings are shown as usual."""
+        event, values = getattr(record, "event", None), vars(record)
+        if event == LogEvent.JOB_INFO:
+            if message := values["rule_msg"]:
+                self._planned += 1
+                print(message, flush=True)
+        elif event is None and not is_chatter(record) and not is_about_dry_run(record):
+            self._usual.handle(record)
+
     def close(self) -> None:
         """Say what the run took, and what failed."""
+        if self._planned:
+            print(f"{self._planned} jobs; nothing was made.", flush=True)
+            self._planned = 0
         if self._total:
             took = format_duration(time.time() - self._began)
             print(
@@ -278,6 +298,14 @@ def is_chatter(record: LogRecord) -> bool:
 def is_about_caching(record: LogRecord) -> bool:
     """Whether Snakemake offers its cache, as it does once for each rule that may use it."""
     return "is eligible for caching between workflows" in str(record.msg)
+
+
+def is_about_dry_run(record: LogRecord) -> bool:
+    """Whether Snakemake explains at its end what a dry run is, and why jobs would run."""
+    text = str(record.msg).lstrip()
+    return record.levelno <= INFO and text.startswith(
+        ("This was a dry-run", "The order of jobs does not", "Reasons:", "Rules with ")
+    )
 
 
 def format_duration(seconds: float) -> str:

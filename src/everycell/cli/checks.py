@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-import pandas as pd
 import typer
 from typer.core import TyperCommand
 
+from everycell.base.csv_files import read_text_columns
 from everycell.base.files import atomic_path
 from everycell.base.untrusted import in_quotes
 from everycell.cli import project
@@ -322,8 +322,8 @@ def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
     if not path.is_file():
         raise RecordError(f"The file {path} does not exist; write it with `--update`.")
     try:
-        rows = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        rows = read_text_columns(path)
+    except (ValueError, csv.Error) as error:
         raise RecordError(
             f"{path} cannot be read as CSV ({error}); write it again with `--update`."
         ) from None

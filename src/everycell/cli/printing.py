@@ -170,6 +170,44 @@ def print_frame(console: Console, frame: pd.DataFrame) -> None:
     console.print(table)
 
 
+#: Minimum width of a column whose text may be wrapped.
+_MIN_WRAPPED_WIDTH = 12
+
+
+def print_list(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    wrapped: Sequence[str],
+    dispensable: Sequence[str],
+) -> None:
+    """Print a list as wide as the terminal, without ever cutting a name.
+
+    Text of the columns `wrapped` may be wrapped. Where the terminal is too narrow for all columns,
+    those of `dispensable` are left out, the first of them first, and named below the list.
+    """
+    console = output_console()
+    lines = [dict(zip(columns, row, strict=True)) for row in rows]
+    widths = {
+        column: 2 + max(len(column), *(len(line[column]) for line in lines)) for column in columns
+    }
+    for column in wrapped:
+        widths[column] = min(widths[column], 2 + max(len(column), _MIN_WRAPPED_WIDTH))
+    left_out = []
+    for column in dispensable:
+        if sum(widths.values()) <= console.width:
+            break
+        del widths[column]
+        left_out.append(column)
+    table = Table(box=None)
+    for column in widths:
+        table.add_column(column, no_wrap=column not in wrapped, overflow="fold")
+    for line in lines:
+        table.add_row(*(line[column] for column in widths))
+    console.print(table)
+    if left_out:
+        console.print(f"Too wide for this terminal: {', '.join(left_out)} (--format csv has all).")
+
+
 def difference_frame(differences: Iterable[Difference]) -> pd.DataFrame:
     """One row per changed cell, verdict or claim, and per result without a counterpart."""
     rows = []

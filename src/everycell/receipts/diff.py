@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
+from everycell.base.csv_files import read_text_columns
 from everycell.base.files import sha256
 from everycell.receipts.receipts import ReceiptError, read_receipt, receipts_in
 from everycell.records.registry import load_registry
@@ -224,8 +225,8 @@ def _cells_of(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (ValueError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
+        table = read_text_columns(path)
+    except (ValueError, csv.Error) as error:
         raise ReceiptError(
             f"{path} cannot be read as CSV ({str(error).strip()}); remove it and run snakemake "
             "again."

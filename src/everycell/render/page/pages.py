@@ -21,7 +21,7 @@ from everycell.records.papers import Artefact, Paper, all_artefacts, load_papers
 from everycell.records.tables import RUNNABLE
 from everycell.render import vocabulary
 from everycell.render.grid import VALUE_COLUMNS
-from everycell.render.page.differences import deviation_plot, difference_files
+from everycell.render.page.differences import deviation_plot, difference_files, overview_plot
 from everycell.render.page.overview import Page, build_page, links_of
 from everycell.render.table_files import html_environment
 from everycell.render.vocabulary import GROUPS, OUTCOMES, VERDICTS, section_and_page
@@ -70,7 +70,12 @@ def pages_of(
             )
             pages |= difference_files(chapter)
     pages["badge.svg"] = _badge(page)
-    index = _render("index.html.j2", ["page.js", _SEARCH_LIBRARY, "search.js"], page=page)
+    index = _render(
+        "index.html.j2",
+        ["page.js", _SEARCH_LIBRARY, "search.js"],
+        page=page,
+        deviations=overview_plot(page.papers),
+    )
     return pages | data_files(papers, results, folder) | {INDEX: index}
 
 
