@@ -1,28 +1,17 @@
 """Jobs import project and library from their sources, whatever lies beside them."""
 
-import importlib.util
-import marshal
 import os
-import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from planted_code import plant_byte_code
 
 import everycell.workflow
 from everycell.workflow import first_statements
 
 PLANTED = "print('planted')"
-
-
-def _plant_byte_code(source: Path) -> None:
-    """Write byte code that Python takes for that of the source."""
-    state, path = source.stat(), Path(importlib.util.cache_from_source(str(source)))
-    path.parent.mkdir(exist_ok=True)
-    header = struct.pack("<III", 0, int(state.st_mtime), state.st_size)
-    code = marshal.dumps(compile(PLANTED, source, "exec"))
-    path.write_bytes(importlib.util.MAGIC_NUMBER + header + code)
 
 
 @pytest.fixture
@@ -61,9 +50,9 @@ def run(tmp_path):
 def test_first_statements_planted_code(run, planted):
     """A planted file computes without them, which shows that the test can fail."""
     if planted == "project":
-        _plant_byte_code(run.project / "src/helper/__init__.py")
+        plant_byte_code(run.project / "src/helper/__init__.py", PLANTED)
     elif planted == "library":
-        _plant_byte_code(run.library / "everycell/__init__.py")
+        plant_byte_code(run.library / "everycell/__init__.py", PLANTED)
     else:
         name = {"standard library": "pickle", "package": "shlex"}[planted]
         (run.scripts / f"{name}.py").write_text(PLANTED)
