@@ -82,13 +82,14 @@ def ignored_scripts(root: Path) -> list[Path]:
     return [root / SCRIPTS / name for name in names if (root / SCRIPTS / name).exists()]
 
 
-def hashes_of_code(root: Path) -> set[str]:
-    """Hashes of the code that rules of a project can run: of its scripts and of its chapters."""
+def files_by_code(root: Path) -> dict[str, set[Path]]:
+    """Files of the code that rules of a project can run, its scripts and chapters, by its hash."""
     shared = shared_scripts(root)
     scripts = {*(root / SCRIPTS).rglob("*.py"), *shared.rglob("*.py")} - {*ignored_scripts(root)}
     jobs = [[script] for script in scripts]
     jobs += [[shared / CALLING, module] for module in (root / PAPERS).rglob("*.py")]
-    return {hash_of_sources(paths, root) for paths in jobs}
+    files = [files_of_sources(paths, root) for paths in jobs]
+    return {code_sha256(paths, root): paths for paths in files}
 
 
 def hash_of_sources(paths: Iterable[Path], root: Path) -> str:
@@ -221,4 +222,4 @@ def _data_in(folder: Path) -> tuple[Path, ...]:
 
 @cache
 def _template_files(folder: Path) -> tuple[Path, ...]:
-    return tuple((folder / "templates").glob("*"))
+    return tuple(path for path in (folder / "templates").glob("*") if path.is_file())

@@ -27,7 +27,7 @@ from everycell.base.files import has_fingerprint, sha256, write_json
 from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
 from everycell.receipts.checkout import Checkout, difference
-from everycell.receipts.code import hashes_of_code
+from everycell.receipts.code import files_by_code
 from everycell.receipts.uncovered import faults_of_uncovered_code
 from everycell.records.folders import Tier
 from everycell.records.registry import RelativePath, load_registry
@@ -120,7 +120,7 @@ class ReceiptError(Exception):
 
 def made_by_other_code(receipts: Iterable[Path], project: Path) -> dict[Path, str | None]:
     """Receipts of results that other code of the project made, with its commits."""
-    current_hashes = hashes_of_code(project.resolve())
+    current_hashes = files_by_code(project.resolve())
     codes = {path: read_receipt(path)["code"] for path in receipts}
     return {
         path: code.get("commit") and str(code["commit"])

@@ -11,9 +11,9 @@ import pytest
 from everycell.receipts.code import (
     CALLING,
     LIBRARY,
+    files_by_code,
     files_of_sources,
     hash_of_sources,
-    hashes_of_code,
     ignored_scripts,
     imported_files,
     name_of_code,
@@ -165,7 +165,7 @@ def test_hashes_of_code_of_a_function(tmp_path):
         "toy2026/ch1.py",
         "toy2026/ch1_figures.py",
     }
-    assert hash_of_sources([calling, module], tmp_path) in hashes_of_code(tmp_path)
+    assert hash_of_sources([calling, module], tmp_path) in files_by_code(tmp_path)
 
 
 def test_imported_files_of_call_function():

@@ -101,11 +101,6 @@ def finish_rules():
             current.set_params(faces=faces_of(list(current.output)))
 
 
-def overwriting_configfiles():
-    """Files of --configfile."""
-    return workflow.overwrite_configfiles
-
-
 def requested_targets():
     """Targets of this run."""
     return workflow.dag_settings.targets
