@@ -4,7 +4,7 @@ Snakemake finds this package by its name, and the profile `default` asks for it.
 stand there as they always do; Snakemake's own log, with all that is left out here, is the file in
 ``.snakemake/log`` that the last lines name. A dry run looks as it does without, but for the offers
 of a cache; with ``--quiet host reason``, which `everycell make -n` adds, it too has a line per job.
-It also refuses files of ``--configfile`` that Snakemake would run as code.
+It also reads Snakemake's configuration files, without running code in them.
 """
 
 from __future__ import annotations
@@ -60,29 +60,31 @@ REPLACED = {
 }
 
 
-def config_files(arguments: Sequence[str]) -> list[Path]:
-    """Files that ``--configfile`` names among Snakemake's arguments, in any of its spellings."""
-    if not any(argument.startswith("--c") for argument in arguments):
-        return []
-    from snakemake.cli import get_argument_parser
+def read_settings_safely() -> None:
+    """Let Snakemake read all configuration files with the reader of this project.
 
-    return get_argument_parser().parse_known_args(list(arguments))[0].configfile
+    Snakemake's own reader runs Python expressions in them (yte), also in those that a profile
+    names and that it reads before the Snakefile, and it accepts duplicate keys.
+    """
+    from snakemake.common import configfile
+
+    load = configfile._load_configfile
+
+    def load_safely(configpath_or_obj: Any, filetype: str = "Config") -> Any:
+        if filetype != "Config" or not isinstance(configpath_or_obj, str | Path):
+            return load(configpath_or_obj, filetype)
+        from everycell.base.settings import ConfigError, read_settings
+
+        try:
+            return read_settings(Path(configpath_or_obj))
+        except ConfigError as error:
+            raise WorkflowError(str(error)) from None
+
+    configfile._load_configfile = load_safely
 
 
-def _refuse_templates(arguments: Sequence[str]) -> None:
-    """Refuse settings that Snakemake would run as code; it reads them after it makes this log."""
-    files = config_files(arguments)
-    if not files:
-        return
-    # The library takes half a second to import.
-    from everycell.base.settings import ConfigError
-    from everycell.config import refuse_templates
-
-    try:
-        for path in files:
-            refuse_templates(path)
-    except ConfigError as error:
-        raise WorkflowError(str(error)) from None
+# Snakemake imports this module in each run, whichever logger is chosen.
+read_settings_safely()
 
 
 class LogHandler(LogHandlerBase):
@@ -90,7 +92,6 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         """Prepare the handler that Snakemake itself would have."""
-        _refuse_templates(sys.argv[1:])
         # Snakemake imports its plugins while it is imported itself.
         from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter
 

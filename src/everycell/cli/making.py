@@ -25,7 +25,6 @@ from everycell.cli.project import (
     not_included_message,
     papers_not_included,
 )
-from everycell.config import refuse_templates
 from everycell.records.cells import RecordError
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, Paper, all_artefacts
@@ -79,12 +78,6 @@ def make(
     Arguments after -- are passed to Snakemake, and the exit code is Snakemake's. For names without
     a rule, the reason is reported; if no name has a rule, nothing is run and the exit code is 1.
     """
-    if ctx.meta["snakemake"]:
-        # This module imports Snakemake, which the basic installation lacks.
-        from snakemake_logger_plugin_everycell import config_files
-
-        for path in config_files(ctx.meta["snakemake"]):
-            refuse_templates(path)
     if unlock or "--unlock" in ctx.meta["snakemake"]:
         options = [option for option in ctx.meta["snakemake"] if option != "--unlock"]
         raise typer.Exit(run_snakemake(["--unlock", *options]))

@@ -16,7 +16,7 @@ from rich.segment import Segment
 from rich.table import Table
 
 from everycell.base.untrusted import escape_controls
-from everycell.receipts.diff import Difference
+from everycell.receipts.diff import Difference, shorten
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -50,14 +50,6 @@ def list_paths(paths: Sequence[str]) -> str:
     """List the first three paths, and count the others."""
     more = f" and {pluralise(len(paths) - 3, 'more file')}" if len(paths) > 3 else ""
     return ", ".join(paths[:3]) + more
-
-
-def shorten(text: str | None) -> str:
-    """Shorten text to 80 characters, and a hash to 12."""
-    if not text:
-        return "nothing" if text is None else "(empty)"
-    is_hash = len(text) == 64 and not set(text) - set("0123456789abcdef")
-    return text[:12] if is_hash else text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def print_measures(

@@ -214,11 +214,13 @@ def page() -> None:
     from everycell.config import read_config
     from everycell.receipts.provenance import write_lineage
     from everycell.render.page.pages import write_page
+    from everycell.workflow.deviations import find_deviations
 
     papers = project.papers()
     results = collect_results(papers, audits=audits_of)
     write_lineage(project.RESULTS, project.ROOT, read_config(Path("config.yaml")).cache)
-    path = write_page(project.RESULTS / "index.html", results, papers)
+    notices = find_deviations(project.RESULTS, project.ROOT).notices
+    path = write_page(project.RESULTS / "index.html", results, papers, notices)
     typer.echo(f"Page: {path}")
 
 
