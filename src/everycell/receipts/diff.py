@@ -223,13 +223,13 @@ def flatten(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 def _changed_cells(old: Path, new: Path, *, prefix: str) -> tuple[Change, ...]:
     """Cells whose values differ between two files; `prefix` is added to their keys."""
-    tables = [_cells_of(path) for path in (old, new)]
+    tables = [cells_of(path) for path in (old, new)]
     return tuple(
         change.model_copy(update={"key": prefix + change.key}) for change in changes(*tables)
     )
 
 
-def _cells_of(path: Path) -> dict[str, str]:
+def cells_of(path: Path) -> dict[str, str]:
     """Text of each cell by key: its key columns, or else its row number and column."""
     if not path.is_file():
         return {}
