@@ -287,7 +287,7 @@ def test_summary_counts(call, built):
     for key, row in rows.items():
         artefacts = papers[key].artefacts.values()
         assert row["artefacts"] == len(artefacts)
-        classes = [one for artefact in artefacts for one in classify_cells(artefact, None)]
+        classes = [one for artefact in artefacts for one in classify_cells(artefact)]
         assert row["cells"] == sum(one.kind not in ("check", "empty") for one in classes)
         parts = ("equal", "within tolerance", "too noisy to judge", "different", "explained")
         assert row["compared"] == sum(row[part] for part in parts)

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -125,7 +125,7 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
     script_roots, folder = (*roots, script.parent), f"{script.parent}/"
     files: set[Path] = set()
     data_files: set[Path] = set()
-    pending = [script]
+    pending = [script, *_parent_packages(script)]
     while pending:
         path = pending.pop()
         if path not in files:
@@ -143,6 +143,14 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
         | data_files
         | {template for folder in folders for template in _template_files(folder)}
     )
+
+
+def _parent_packages(path: Path) -> Iterator[Path]:
+    """Files of the packages that a module is in, which run before it."""
+    for folder in path.parents:
+        if not (package := folder / "__init__.py").is_file():
+            return
+        yield package
 
 
 @cache

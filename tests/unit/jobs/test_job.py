@@ -101,6 +101,22 @@ def test_job_edited_code(job, file, when):
     assert "changed" in message and "Traceback" not in message and not Path("run").exists()
 
 
+@pytest.mark.parametrize("text", [None, "VALUE = 2\n"])
+def test_job_library_from_elsewhere(job, text):
+    """The running library must be that of the project, or equal to it."""
+    running = Path(sys.modules["everycell"].__file__)
+    own = Path("src/everycell/__init__.py")
+    own.parent.mkdir(parents=True)
+    own.write_text(text or running.read_text())
+    if text is None:
+        with job:
+            pass
+    else:
+        with pytest.raises(InputChangedError), job:
+            pytest.fail("the job began")
+        assert str(running.parents[1]) in Path("job.log").read_text()
+
+
 @pytest.mark.parametrize(
     ("raised", "log"),
     [
