@@ -182,6 +182,7 @@ def _readers() -> dict[str, Reader]:
             {"toy/paper.yaml": PAPER, "toy/ch1.yaml": RECORD}),
         "records.cells.read_cells": Reader(CELLS),
         "config.read_config": Reader(b"seed: 3\nnetwork: false\nuser_studies: {alpha: 0.05}\n"),
+        "base.settings.read_settings": Reader(b"seed: 3\nuser_studies: {alpha: 0.05}\n"),
         "receipts.receipts.read_receipt": Reader(
             json_of(RECEIPT | {"content_sha256": content_hash(RECEIPT)})),
         "verdicts.results.read_result": Reader(CELLS),
