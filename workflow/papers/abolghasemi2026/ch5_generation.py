@@ -18,7 +18,12 @@ from everycell.language_models.settings import Decoding
 from everycell.rag.citations import may_cite
 from everycell.rag.prompts import LABELS, MACHINE, PromptTemplate, read_names, read_template
 from papers.abolghasemi2026.ch5_answers import READINGS, Reading, answers_frame
-from papers.abolghasemi2026.ch5_arms import Presentation, present_questions, study_settings
+from papers.abolghasemi2026.ch5_arms import (
+    Presentation,
+    few_settings,
+    present_questions,
+    study_settings,
+)
 from papers.abolghasemi2026.ch5_quotations import without_quotations
 from papers.abolghasemi2026.ch5_requests import Benchmark, DrawnQuestions, make_request, read_runs
 
@@ -30,6 +35,9 @@ def ask(job: Job) -> None:
     questions = pd.read_parquet(files.questions).set_index("query")
     runs = read_runs(params.retrievers, files.runs, questions.index)
     people = pd.read_parquet(files.passages).set_index("document_id")["text"]
+    few = params.few
+    if few is not None:
+        people = people[people.str.split().str.len() <= few["longest"]]
     paraphrases = pd.read_parquet(files.paraphrases).query("kept").set_index("document_id")["text"]
     benchmark = Benchmark(
         params.dataset,
@@ -46,11 +54,15 @@ def ask(job: Job) -> None:
         seed=params.seed,
     )
     first, *further_retrievers = params.retrievers
-    presentations = present_questions(
-        study_settings(
+    if few is not None:
+        settings = few_settings(sizes["k"], first=first)
+    else:
+        settings = study_settings(
             sizes["k"], sizes["depths"], first=first, other_retrievers=further_retrievers
-        ),
-        lambda setting, arm: drawn_questions.of_arm(setting, arm, sizes["questions"][setting.name]),
+        )
+    counts = few or sizes["questions"]
+    presentations = present_questions(
+        settings, lambda setting, arm: drawn_questions.of_arm(setting, arm, counts[setting.name])
     )
     with model_of_job(job.snakemake, job.log) as model:
         generator = PromptedModel(
