@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
+import toy_corpora
 from rehearsal.stage import Stage
 from workflow.project import Project
 
 from everycell.receipts.provenance import read_lineage
-from everycell.trec.runs import read_qrels
+from everycell.trec.runs import read_qrels, read_run
 
 
 def list_explanations(project: Project, stage: Stage) -> None:
@@ -162,10 +163,50 @@ def group_fairness(project: Project, stage: Stage) -> None:
     assert not [path for path in remaining if path.name.endswith(".tar.gz")]
 
 
+def trained_rankers(project: Project, stage: Stage) -> None:
+    table = pd.read_csv(
+        project.folder / "results/full/heuss2025/table_3_1.csv", keep_default_na=False
+    )
+    assert set(table.loc[table["allowed_loss"] == "none", "row"]) == {"UNFAIR", "ADV"}
+    measures = pd.read_parquet(project.folder / "work/heuss2025/ch3/msmarco.measures.parquet")
+    strengths = measures.groupby("method")["alpha"].unique().map(sorted)
+    assert strengths["ADV"] == [1, 2] and strengths["CODER"] == [3, 4]
+    work = project.folder / "work/heuss2025/ch3"
+    records = {
+        name: json.loads((work / "models" / name / "training.json").read_text())
+        for name in ("bert-mini", "adv-1", "adv-2", "coder-3", "coder-4")
+    }
+    # Two epochs of ten triples, and of three queries, in batches of four.
+    steps = {name: record["steps"] for name, record in records.items()}
+    assert steps == {"bert-mini": 6, "adv-1": 6, "adv-2": 6, "coder-3": 2, "coder-4": 2}
+    assert records["adv-2"]["inputs"]["settings"]["scale"] == 2
+    lists = pd.read_parquet(work / "coder.lists.parquet").set_index("query")
+    # The judged passage comes first, and no passage twice.
+    first = lists["documents"].map(lambda documents: documents[0])
+    assert first.to_dict() == {"where is the bee": 1, "who is he": 0, "a river": 4}
+    assert lists["documents"].map(lambda documents: len(set(documents))).tolist() == [15] * 3
+
+
+def retrievers(project: Project, stage: Stage) -> None:
+    table = pd.read_csv(project.folder / "results/full/abolghasemi2026/table_5_9.csv")
+    assert set(table["retriever"]) == {"uniCOIL", "TCT-ColBERT"}
+    runs = {
+        name: read_run(project.folder / f"work/attribution/nq_encoded/{name}.run")
+        for name in ("unicoil", "tct-colbert")
+    }
+    # All passages, for each question.
+    assert {len(run) for run in runs.values()} == {25}
+    # The passage that has the word of the question.
+    best = runs["unicoil"].sort_values("score").groupby("query")["document"].last()
+    assert best.tolist() == toy_corpora.TOWNS[:5]
+
+
 #: First target of a rehearsal -> checks besides those of verdicts and page.
 CHECKS: dict[str, Callable[[Project, Stage], None]] = {
     "full_abolghasemi2026_ch2": papers_as_queries,
     "full_abolghasemi2026_ch4": group_fairness,
+    "full_abolghasemi2026_ch5": retrievers,
+    "full_heuss2025_ch3": trained_rankers,
     "full_heuss2025_ch4": list_explanations,
     "full_heuss2025_ch5": citations,
     "full_abolghasemi2026_ch3": labels_of_annotators,

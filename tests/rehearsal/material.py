@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +25,11 @@ from tiny_bert import SPECIAL, tiny_bert, write_bert
 from tiny_language_model import make_model, make_tokenizer
 from tiny_t5 import write_t5
 from toy_corpora import YEARS, founded
-from transformers import BertForSequenceClassification
+from transformers import BertForSequenceClassification, BertModel, PreTrainedModel
 
 from everycell.collections.msmarco import QUERY_SETS, read_query_set
 from everycell.collections.satisfaction_samples import Sample, samples_from_frame, samples_to_frame
+from everycell.learning.tildev2 import TildeV2
 from everycell.sources import fetch
 from everycell.text.sentences import sentence_spans
 from everycell.trec.runs import read_qrels, write_run
@@ -59,6 +61,28 @@ def write_lines(path: Path, rows: list[dict]) -> None:
 def write_encoder(folder: Path) -> None:
     words = [*SPECIAL, *WORDS]
     write_bert(folder, tiny_bert(words=len(words), positions=32), words)
+
+
+def write_retriever(folder: Path, kind: type[PreTrainedModel]) -> None:
+    """An encoder that reads the words of the towns' texts."""
+    texts = " ".join([*map(founded, TOWNS), *TOWNS, "when [Q] [D]"])
+    words = dict.fromkeys(re.findall(r"\w+|[^\w\s]", texts.lower()))
+    vocabulary = [*SPECIAL, *words]
+    model = tiny_bert(kind, words=len(vocabulary), positions=64)
+    if kind is TildeV2:
+        # Else most weights of words are 0.
+        model.tok_proj.bias.data.fill_(3.0)
+    write_bert(folder, model, vocabulary)
+
+
+def write_town_run(path: Path, queries: Sequence[str], documents: Sequence[str]) -> None:
+    """A run with the document of each query first."""
+    rows = []
+    for query, first in zip(queries, documents, strict=True):
+        ranked = [first, *(document for document in documents if document != first)]
+        for rank, document in enumerate(ranked, start=1):
+            rows.append(f"{query} Q0 {document} {rank} {-rank} toy\n")
+    path.write_text("".join(rows))
 
 
 def write_inference(folder: Path) -> None:
@@ -154,10 +178,10 @@ def satisfaction_test_samples(stage: Stage) -> dict[str, list[Sample]]:
 
 
 def attribution(stage: Stage) -> Settings:
-    """abolghasemi2026, chapter 5: questions, passages, three runs and a file of MS MARCO QA.
+    """abolghasemi2026, chapter 5: questions, passages, a run, two encoders and MS MARCO QA.
 
     In published form: the file of MS MARCO QA, with a passage without a text. Natural Questions
-    are in the form of a user's folder. Invented: all texts, and the models' answers.
+    are in the form of a user's folder. Invented: all texts, weights, and the models' answers.
     """
     data = stage.folder / "data/nq"
     write_lines(data / "passages.jsonl", [{"id": item, "text": founded(item)} for item in TOWNS])
@@ -171,13 +195,7 @@ def attribution(stage: Stage) -> Settings:
         for number, town in enumerate(TOWNS)
     ]
     write_lines(data / "questions.jsonl", questions)
-    for name in ("bm25", "unicoil", "tct-colbert"):
-        rows = []
-        for number, town in enumerate(TOWNS):
-            ranked = [town, *(item for item in TOWNS if item != town)]
-            for rank, document in enumerate(ranked, start=1):
-                rows.append(f"q{number} Q0 {document} {rank} {-rank} {name}\n")
-        (data / f"{name}.run").write_text("".join(rows))
+    write_town_run(data / "bm25.run", [f"q{number}" for number in range(len(TOWNS))], TOWNS)
     qa = toy_corpora.msmarco_qa(TOWNS, len(TOWNS))
     (stage.folder / "data/dev_v2.1.json").write_bytes(gzip.decompress(qa))
 
@@ -197,6 +215,17 @@ def attribution(stage: Stage) -> Settings:
             "full": {
                 "nq": "data/nq",
                 "msmarco_qa": "data/dev_v2.1.json",
+                "retrievers": {
+                    "unicoil": "encode",
+                    "tct_colbert": "encode",
+                    "unicoil_encoder": stage.put_on_hub(
+                        "toy/unicoil", lambda folder: write_retriever(folder, TildeV2)
+                    ),
+                    "length": 48,
+                    "tct_colbert_encoder": stage.put_on_hub(
+                        "toy/tct-colbert", lambda folder: write_retriever(folder, BertModel)
+                    ),
+                },
                 "models": {"mine": "Mistral", "other": "Llama3"},
                 "questions": dict.fromkeys(("main", "extended", "depths", "retrievers"), 2),
                 "k": 2,

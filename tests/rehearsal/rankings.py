@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import tarfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import faiss
 import numpy as np
 import torch
+from rehearsal.material import fair_reranking
 from rehearsal.stage import Settings, Stage
 from safetensors.torch import load_file
 from tiny_bert import SPECIAL, tiny_bert, write_bert
@@ -148,6 +150,66 @@ def group_fairness(stage: Stage) -> Settings:
         },
         "corpora": {"downloads": str(downloads)},
     }
+
+
+def trained_rankers(stage: Stage) -> Settings:
+    """heuss2025, chapter 3: triples, an encoder and TAS-B, from which three rankers are trained.
+
+    In published form: the files of MS MARCO, the triples, texts and ids of the queries, index and
+    query encoder of TAS-B. Invented: passages, judgements, triples, weights.
+    """
+    settings = fair_reranking(stage)["term_fairness"]
+    data = stage.folder / "data/msmarco"
+    test_queries = read_query_set(
+        "qs2", fetch(QUERY_SETS["qs2"], stage.folder / "made", mirror=stage.mirror, network=False)
+    )
+    common = [word for word, _ in Counter(" ".join(test_queries.values()).split()).most_common(20)]
+    rng = np.random.default_rng(5)
+    texts = [
+        " ".join([line.partition("\t")[2], *rng.choice(common, 4)])
+        for line in (data / "collection.tsv").read_text().splitlines()
+    ]
+    lines = "".join(f"{number}\t{text}\n" for number, text in enumerate(texts))
+    (data / "collection.tsv").write_text(lines)
+    queries = {"7": "where is the bee", "8": "who is he", "9": "a river"}
+    (data / "queries.train.tsv").write_text("".join(f"{q}\t{t}\n" for q, t in queries.items()))
+    (data / "qrels.train.tsv").write_text("7\t0\t1\t1\n8\t0\t0\t1\n9\t0\t4\t1\n")
+    triples = [f"{query}\t{texts[0]}\t{texts[1]}\n" for query in queries.values()]
+    (data / "triples.train.small.tsv").write_text("".join(triples * 4))
+    index_texts(((str(n), text) for n, text in enumerate(texts)), data / "bm25")
+    all_texts = [*texts, *queries.values(), *test_queries.values()]
+    words = sorted({word for text in all_texts for word in words_of(text)})
+    _write_distilbert(make_folder(data / "tasb"), words)
+    _index_vectors(texts, data / "tasb", "first", data / "tasb-index")
+    mini = stage.put_on_hub("toy/mini", lambda folder: _write(folder, BertForMaskedLM, words))
+    settings["msmarco"] |= {
+        "pair": 48,
+        "indexes": {"bm25": str(data / "bm25"), "distilbert_tasb": str(data / "tasb-index")},
+        "encoders": {"distilbert_tasb": str(data / "tasb")},
+    }
+    strengths = {"ADV": ("1", "2"), "CODER": ("3", "4")}
+    few = {"epochs": 2, "batch": 4, "learning_rate": 1e-2}
+    return {
+        "term_fairness": settings,
+        "uncertain_ranking": {
+            "msmarco": {
+                "depth": 20,
+                "runs": {method: dict.fromkeys(of, "train") for method, of in strengths.items()},
+                "training": {
+                    "triples": str(data / "triples.train.small.tsv"),
+                    "first": 10,
+                    "encoder": mini,
+                    "pairs": few,
+                    "coder": few | {"warmup_steps": 1, "candidates": 15, "cutoff": 10},
+                },
+            }
+        },
+    }
+
+
+def make_folder(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def _converted(stage: Stage, name: str, target: str) -> str:

@@ -9,7 +9,7 @@ CHAPTERS: dict[tuple[str, ...], tuple[str, str]] = {
     ("full_abolghasemi2026_ch3",): ("material", "satisfaction"),
     ("full_abolghasemi2026_ch4", "full_abolghasemi2024"): ("rankings", "group_fairness"),
     ("full_abolghasemi2026_ch5",): ("material", "attribution"),
-    ("full_heuss2025_ch3",): ("material", "fair_reranking"),
+    ("full_heuss2025_ch3",): ("rankings", "trained_rankers"),
     ("full_heuss2025_ch4",): ("material", "list_explanations"),
     ("full_heuss2025_ch5",): ("material", "citations"),
     ("full_lajewska2025_ch3",): ("material", "runs_of_two_years"),

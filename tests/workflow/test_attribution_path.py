@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from corpus_server import CorpusServer
 from language_model_server import Server
-from rehearsal.material import TOWNS, attribution
+from rehearsal.material import TOWNS, attribution, write_town_run
 from rehearsal.stage import Stage
 from workflow.endpoint_runs import KEY, check_key, go_on, kill_at, name_endpoint
 from workflow.project import Project
@@ -24,6 +24,7 @@ def configured_project(clean: Project, stage: Stage) -> Project:
     """Return a project whose full tier has five questions and uses two."""
     settings = attribution(stage)
     settings["attribution"]["full"]["models"] = {"mine": "Mistral"}
+    del settings["attribution"]["full"]["retrievers"]
     del settings["language_models"]
     clean.configure(settings)
     name_endpoint(clean, stage.endpoint)
@@ -89,7 +90,10 @@ def test_table_5_1_downloaded_data(
     with CorpusServer() as hosts:
         hosts.add_toy_corpora(towns=TOWNS)
         downloads = str(hosts.write_downloads(tmp_path / "downloads.json"))
-        full = {"nq": "fetch", "msmarco_qa": None}
+        run = configured_project.folder / "own.run"
+        ids = range(len(TOWNS))
+        write_town_run(run, [f"test{n}" for n in ids], [f"doc{n}" for n in ids])
+        full = {"nq": "fetch", "msmarco_qa": None, "retrievers": {"tct_colbert": str(run)}}
         configured_project.configure(
             {"attribution": {"full": full}, "corpora": {"downloads": downloads}}
         )
@@ -102,7 +106,7 @@ def test_table_5_1_downloaded_data(
     # It cites the first document, which is BM25's.
     assert set(cells[cells["metric"] == "attribution recall"]["value"]) == {100.0}
     assert set(pd.read_csv(folder / "table_5_2.csv")["dataset"]) == {"NQ"}
-    # The tables of MS MARCO and of retrievers without a run are empty.
-    for empty in ("table_5_9", "table_5_11"):
-        assert pd.read_csv(folder / f"{empty}.csv").empty
+    # The table of MS MARCO and the retriever without a run are left out.
+    assert pd.read_csv(folder / "table_5_11.csv").empty
+    assert set(pd.read_csv(folder / "table_5_9.csv")["retriever"]) == {"TCT-ColBERT"}
     assert (folder / "figure_5_9.svg").exists()

@@ -10,7 +10,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
@@ -97,14 +97,29 @@ def open_regular(path: Path) -> BufferedReader:
     return file
 
 
+#: Written by Snakemake into a folder that a job made, after the job.
+TIMESTAMP = ".snakemake_timestamp"
+
+
+def file_hashes(path: Path) -> dict[str, str]:
+    """Hashes of a folder's files by relative path, or of a file under the name ""."""
+    if not path.is_dir():
+        return {"": sha256(path)}
+    files = (file for file in path.rglob("*") if file.is_file() and file.name != TIMESTAMP)
+    return {file.relative_to(path).as_posix(): sha256(file) for file in files}
+
+
+def folder_fingerprint(hashes: Mapping[str, str]) -> str:
+    """Hash of a folder, from the hashes of its files."""
+    digest = hashlib.sha256()
+    for name in sorted(hashes, key=lambda name: name.split("/")):
+        digest.update(f"{name}\0{hashes[name]}\n".encode())
+    return digest.hexdigest()
+
+
 def fingerprint(path: Path) -> str:
     """Hash of a file, or of the names and contents of a folder's files."""
-    if not path.is_dir():
-        return sha256(path)
-    digest = hashlib.sha256()
-    for file in sorted(file for file in path.rglob("*") if file.is_file()):
-        digest.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
-    return digest.hexdigest()
+    return folder_fingerprint(file_hashes(path)) if path.is_dir() else sha256(path)
 
 
 def has_fingerprint(path: Path, digest: str) -> bool:

@@ -19,10 +19,10 @@ from rocrate.rocrate import ROCrate
 
 import everycell
 from everycell.base.files import sha256
+from everycell.receipts.checkout import commit_of
 from everycell.receipts.provenance import NAME, check_lineage, lineage_of, read_lineage
 from everycell.receipts.receipts import (
     ReceiptError,
-    commit_of,
     input_path,
     is_own,
     made_by_other_code,

@@ -70,7 +70,14 @@ def check_requirements(
 ) -> list[Row]:
     """Check everything that a run of these artefacts needs; their settings must be complete."""
     ids = [artefact.id for artefact in artefacts]
-    runs, materials = tier.of(ids), tier.materials_of(ids).values()
+    runs = {
+        name: run
+        for name, run in tier.of(ids).items()
+        if run.only_if is None or setting_value(settings, run.only_if)
+    }
+    materials = {
+        name: tier.materials[name] for run in runs.values() for name in run.materials
+    }.values()
     omissions = {
         material.title: f"left out, because `{material.settings[0]}` is not set"
         for artefact in artefacts

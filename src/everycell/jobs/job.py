@@ -22,6 +22,12 @@ import psutil
 import everycell
 from everycell.base.files import CANNOT_WRITE, describe_os_error, fingerprint, naming
 from everycell.receipts.code import code_sha256, files_of_sources, script_files, source_file
+from everycell.receipts.intermediate import (
+    expected_hash,
+    is_intermediate,
+    record_path,
+    write_record,
+)
 from everycell.records.folders import papers_module
 from everycell.records.registry import check
 
@@ -54,10 +60,11 @@ def parameters_line(parameters: Mapping[str, Any]) -> str:
 class Job:
     """Context of a script, ``with Job(snakemake) as job: ...``, or of a function of a chapter.
 
-    On entry, it redirects messages to the rule's log, checks fetched files against the registry and
-    hashes all inputs. On a clean exit, it checks that the inputs are unchanged, and writes the
-    parameters to the log. Errors go to the log and not to the terminal. The script also ends when
-    its Snakemake process ends, since a later run may write the same files.
+    On entry, it redirects messages to the rule's log, checks fetched files against the registry,
+    hashes all inputs, and checks that these are what the jobs that made them recorded. On a clean
+    exit, it checks that the inputs are unchanged, records the hashes of intermediate files, and
+    writes the parameters to the log. Errors go to the log and not to the terminal. The script also
+    ends when its Snakemake process ends, since a later run may write the same files.
     """
 
     def __init__(self, snakemake: Any) -> None:
@@ -90,6 +97,9 @@ class Job:
             self.input_hashes = {
                 path: fingerprint(path) for path in map(Path, self.snakemake.input)
             }
+            self._check_made_inputs()
+            for output in self._intermediate_outputs():
+                record_path(output).unlink(missing_ok=True)
             self._code = self._check_code()
         except BaseException as error:
             with self.log:
@@ -102,6 +112,19 @@ class Job:
         for source in map(Path, self.snakemake.input):
             if source.is_relative_to(cache) and str(source) not in self.perturbed:
                 check(source, source.relative_to(cache).as_posix())
+
+    def _check_made_inputs(self) -> None:
+        """Refuse inputs that were edited after other jobs made them."""
+        for path, digest in self.input_hashes.items():
+            expected = None if str(path) in self.perturbed else expected_hash(path)
+            if expected is not None and expected[0] != digest:
+                raise InputChangedError(
+                    f"{path} differs from its hash in {expected[1]}, which the job that made it "
+                    "wrote; remove both files, and run the same command again."
+                )
+
+    def _intermediate_outputs(self) -> list[Path]:
+        return [path for path in map(Path, self.snakemake.output) if is_intermediate(path)]
 
     def _check_code(self) -> dict[Path, str]:
         """Hash the job's code; refuse code that changed after the run began."""
@@ -186,6 +209,8 @@ class Job:
             try:
                 if error is None:
                     self._finish()
+                    for output in self._intermediate_outputs():
+                        write_record(output, self.input_hashes)
             except BaseException as fault:
                 self._log_error(fault)
                 raise

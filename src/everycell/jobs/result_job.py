@@ -146,5 +146,7 @@ class ResultJob(Job):
             code=self.snakemake.params.code,
             seconds=time.monotonic() - self.started,
             root=Path(),
+            code_files=self._code,
+            checkout=self.snakemake.config.get("checkout"),
             perturbed=self.perturbed,
         )

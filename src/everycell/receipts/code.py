@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from everycell.receipts.imports import imported_names
 from everycell.records.folders import PAPERS, WORKFLOW
 
 #: Folder that contains the package: `src` of a checkout, or `site-packages`.
@@ -100,6 +102,10 @@ def files_of_sources(paths: Iterable[Path], root: Path) -> set[Path]:
     return {file for path in paths for file in imported_files(path, roots)}
 
 
+#: A string in the text of a file, the longest path, and endings of the names of scripts.
+STRING = re.compile(rb"""["']([^"'\n]+)["']""")
+LONGEST = 200
+CODE = (".py", ".R", ".r", ".jl", ".sh")
 #: Data files that do not count as code: released files are inputs in a receipt, so that a new
 #: registry entry does not rerun results.
 NOT_CODE = frozenset({"registry.yaml"})
@@ -110,7 +116,8 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
 
     All import statements count, including those inside functions. Modules are searched for in
     `roots` and, for the script and modules in its folder, in that folder. Installed packages are
-    skipped. A file next to a module counts as its data if the module contains its name as a string.
+    skipped. A file next to a module counts as its data if the module contains its name as a string,
+    and so does a file in a folder of code whose path it contains.
     """
     roots = tuple(roots)
     # Comparing strings instead of paths saves a tenth of the time for all scripts of a project.
@@ -127,6 +134,8 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
             )
             pending.extend(modules)
             data_files |= data
+            # A named script, in any language, may name more files.
+            pending.extend(file for file in data if file.suffix in CODE)
     folders = {path.parent for path in files}
     return (
         files
@@ -135,42 +144,50 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
     )
 
 
-#: An import statement. Parsing all modules would take a third of a dry run. Docstring text that
-#: looks like an import can only add a file.
-IMPORT = re.compile(
-    r"^[ \t]*(?:from[ ]+(?P<module>[\w.]+)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n#]+)"
-    r"|import[ ]+(?P<modules>[^\n#]+))",
-    re.MULTILINE,
-)
-
-
-def imported_names(text: str) -> list[str]:
-    """Distinct modules and names that a file imports."""
-    names = []
-    for match in IMPORT.finditer(text):
-        names += _split_names(match["modules"] or "")
-        if match["module"]:
-            module = match["module"]
-            names += [module, *(f"{module}.{name}" for name in _split_names(match["names"]))]
-    return list(dict.fromkeys(names))
-
-
 @cache
 def _dependencies(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], frozenset[Path]]:
-    """Modules that a file imports, and data files of its folder whose names it contains."""
-    text = path.read_text(encoding="utf-8")
-    modules = [
-        file
-        for name in imported_names(text)
-        for root in roots
-        # `site-packages` contains other packages too.
-        if root != LIBRARY or name.partition(".")[0] == "everycell"
+    """Modules that a file imports, and files with code or data whose paths it contains."""
+    source = path.read_bytes()
+    if path.suffix not in ("", ".py"):
+        return (), _named_files(path, source, roots)
+    modules = []
+    for name in imported_names(source):
+        if name.startswith("."):
+            module = name.lstrip(".")
+            folder = path.parents[len(name) - len(module) - 1]
+            modules += _files_of_module(folder, module) if module else ()
+            continue
+        package = name.partition(".")[0]
         # A script's folder cannot shadow the standard library.
-        if name.partition(".")[0] not in sys.stdlib_module_names
-        for file in _files_of_module(root, name)
-    ]
-    texts = set(re.findall(r"""["']([^"'\n]+)["']""", text)) - NOT_CODE
-    return tuple(modules), frozenset(file for file in _data_in(path.parent) if file.name in texts)
+        if package not in sys.stdlib_module_names:
+            for root in roots:
+                # `site-packages` contains other packages too.
+                if root != LIBRARY or package == "everycell":
+                    modules += _files_of_module(root, name)
+    return tuple(modules), _named_files(path, source, roots)
+
+
+def _named_files(path: Path, source: bytes, roots: tuple[Path, ...]) -> frozenset[Path]:
+    """Files that a file names: in its folder or, by their paths, in folders of a project's code.
+
+    All other files that a script reads have to be inputs of its rule.
+    """
+    texts = {text.decode("utf-8", "replace") for text in STRING.findall(source)} - NOT_CODE
+    files = {file for file in _data_in(path.parent) if file.name in texts}
+    if not any(path.is_relative_to(root / "everycell") for root in roots):
+        folders = (path.parent, *(root.parent for root in roots))
+        paths = [
+            os.path.normpath(f"{folder}/{text}")
+            for text in texts
+            if (text.endswith(CODE) or "/" in text) and len(text) < LONGEST
+            for folder in folders
+        ]
+        files |= {
+            Path(file)
+            for file in paths
+            if file.startswith(tuple(f"{root}/" for root in roots)) and os.path.isfile(file)
+        } - {path}
+    return frozenset(files)
 
 
 # Hundreds of files import the same modules, and checking paths takes most of the time.
@@ -197,10 +214,3 @@ def _data_in(folder: Path) -> tuple[Path, ...]:
 @cache
 def _template_files(folder: Path) -> tuple[Path, ...]:
     return tuple((folder / "templates").glob("*"))
-
-
-def _split_names(names: str) -> list[str]:
-    """Names of an import statement, without their aliases."""
-    # A list over several lines may contain comments.
-    parts = re.sub(r"#[^\n]*", "", names).strip("()\n ").split(",")
-    return [part.split()[0] for part in parts if part.split()]

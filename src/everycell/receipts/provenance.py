@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from everycell.base.files import has_fingerprint, sha256, write_json
 from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
+from everycell.receipts.intermediate import is_intermediate, recorded_hashes
 from everycell.receipts.receipts import (
     ReceiptError,
     content_hash,
@@ -33,9 +34,9 @@ LARGE = 1 << 24
 class JobRecord(BaseModel):
     """A job of the workflow.
 
-    `hashes` maps its external inputs to their hashes. Snakemake's records lack the names of
-    parameters, which come from the job's log instead; without the log, the names are "#1", "#2" and
-    so on.
+    `hashes` maps its inputs to their hashes, and `output_hashes` its outputs below `work/` and the
+    files in them. Snakemake's records lack the names of parameters, which come from the job's log
+    instead; without the log, the names are "#1", "#2" and so on.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -45,6 +46,7 @@ class JobRecord(BaseModel):
     inputs: tuple[str, ...]
     parameters: dict[str, str]
     hashes: dict[str, str] = {}
+    output_hashes: dict[str, str] = {}
 
 
 class _Lineage(BaseModel):
@@ -81,16 +83,19 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
             ends[job] = max(end, ends.get(job, 0))
             checksums.setdefault(job, {}).update(sums)
     hashes = _Hashes(project, cache)
-    records = [
-        JobRecord(
-            rule=job[0],
-            outputs=sorted(names),
-            inputs=job[1],
-            parameters=_parameters_by_name(job[2], [project / log for log in job[3]]),
-            hashes=hashes.of(job[1], checksums[job], ends[job]),
+    records = []
+    for job, names in sorted(outputs.items()):
+        sources, output_hashes = recorded_hashes(names, project)
+        records.append(
+            JobRecord(
+                rule=job[0],
+                outputs=sorted(names),
+                inputs=job[1],
+                parameters=_parameters_by_name(job[2], [project / log for log in job[3]]),
+                hashes=hashes.of(job[1], checksums[job], ends[job]) | sources,
+                output_hashes=output_hashes,
+            )
         )
-        for job, names in sorted(outputs.items())
-    ]
     hashes.save()
     return records
 
@@ -294,8 +299,12 @@ def files_without_jobs(results: Path) -> list[str]:
     )
 
 
-def check_lineage(results: Path, project: Path) -> list[str]:
-    """Check `lineage.json` against itself, the receipts and existing files; return its faults."""
+def check_lineage(results: Path, project: Path, cache: str = "resources") -> list[str]:
+    """Check `lineage.json` against itself, the receipts and existing files; return its faults.
+
+    In the project, intermediate files are compared with the records of its jobs, which may be newer
+    than `lineage.json`.
+    """
     path, jobs = results / NAME, read_lineage(results)
     job_counts = Counter(output for job in jobs for output in job.outputs)
     faults = [
@@ -304,31 +313,65 @@ def check_lineage(results: Path, project: Path) -> list[str]:
         for output, number in job_counts.items()
         if number > 1
     ]
-    hash_of_input: dict[str, str] = {}
+    hash_of_file: dict[str, str] = {}
     for receipt in receipts_in(results):
         inputs = read_receipt(receipt)["inputs"]
-        hash_of_input |= {source["path"]: source["sha256"] for source in inputs}
+        hash_of_file |= {source["path"]: source["sha256"] for source in inputs}
     own = is_own(results, project)
+    if own:
+        newer = lineage_of(results, project, cache)
+        faults += _unrecorded_files(newer, project)
+        jobs = [_without_intermediate_files(job) for job in jobs] + newer
     changed: dict[str, bool] = {}
     for job in jobs:
-        for source, digest in job.hashes.items():
-            statement = f"{path}: {job.rule} made {job.outputs[0]} from {source}"
-            if hash_of_input.setdefault(source, digest) != digest:
+        statements = {
+            source: (digest, f"{job.rule} made {job.outputs[0]} from {source}")
+            for source, digest in job.hashes.items()
+        } | {
+            output: (digest, f"{job.rule} made {output}")
+            for output, digest in job.output_hashes.items()
+        }
+        for file, (digest, statement) in statements.items():
+            if hash_of_file.setdefault(file, digest) != digest:
                 faults.append(
-                    f"{statement} with sha256 {digest[:12]}, but a receipt or another job has "
-                    f"{hash_of_input[source][:12]}; run snakemake again in the project that made "
+                    f"{path}: {statement} with sha256 {digest[:12]}, but a receipt or another job "
+                    f"has {hash_of_file[file][:12]}; run snakemake again in the project that made "
                     "the results."
                 )
-            elif Path(source).is_absolute() or (not own and is_released(source, digest)):
+            elif Path(file).is_absolute() or (
+                not own and (file.startswith("work/") or is_released(file, digest))
+            ):
                 continue
             else:
-                if source not in changed:
-                    local = project / source
-                    changed[source] = local.exists() and not has_fingerprint(local, digest)
-                if changed[source]:
+                if file not in changed:
+                    local = project / file
+                    changed[file] = local.exists() and not has_fingerprint(local, digest)
+                if changed[file]:
                     advice = f"; remove {job.outputs[0]} and run snakemake again" if own else ""
-                    faults.append(f"{statement}, but the file in this project differs{advice}.")
-    return faults
+                    faults.append(
+                        f"{path}: {statement}, but the file in this project differs{advice}."
+                    )
+    return list(dict.fromkeys(faults))
+
+
+def _without_intermediate_files(job: JobRecord) -> JobRecord:
+    external = {file: value for file, value in job.hashes.items() if not file.startswith(MADE)}
+    return job.model_copy(update={"hashes": external, "output_hashes": {}})
+
+
+def _unrecorded_files(jobs: Iterable[JobRecord], project: Path) -> list[str]:
+    """Faults of intermediate files whose jobs recorded hashes that are gone."""
+    return [
+        f"{output} has no record of its hash, which {job.rule} wrote; remove it and run snakemake "
+        "again."
+        for job in jobs
+        # The parameters of a job that came from Snakemake's output cache have no names.
+        if "script" in job.parameters
+        for output in job.outputs
+        if is_intermediate(output)
+        and output not in job.output_hashes
+        and (project / output).exists()
+    ]
 
 
 def read_lineage(results: Path) -> list[JobRecord]:

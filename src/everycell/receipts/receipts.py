@@ -14,7 +14,6 @@ import os
 import platform
 import re
 import resource
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -27,6 +26,7 @@ import everycell
 from everycell.base.files import has_fingerprint, sha256, write_json
 from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
+from everycell.receipts.checkout import Checkout, difference
 from everycell.receipts.code import hashes_of_code
 from everycell.records.folders import Tier
 from everycell.records.registry import RelativePath, load_registry
@@ -136,17 +136,6 @@ def _processor() -> str:
     return " ".join([platform.machine(), *names[:1]]).strip()
 
 
-def commit_of(root: Path) -> str | None:
-    """Commit checked out in a project folder; None if it is not a Git repository."""
-    try:
-        completed = subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return completed.stdout.strip()
-
-
 def write_receipt(
     path: Path,
     *,
@@ -159,15 +148,20 @@ def write_receipt(
     code: str,
     seconds: float,
     root: Path,
+    code_files: Iterable[Path] = (),
+    checkout: Checkout | None = None,
     perturbed: Sequence[str] = (),
 ) -> None:
     """Write the receipt of a result atomically.
 
-    With `perturbed` inputs, it says so, and `read_receipt` refuses it.
+    With `perturbed` inputs, it says so, and `read_receipt` refuses it. If files of the code differ
+    from the commit of the `checkout`, the receipt has the hash of these files.
 
     A hash of its content detects accidental edits. It does not prevent forgery: only rebuilding the
     result proves that it is genuine.
     """
+    checkout = checkout or {"commit": None, "changed": []}
+    uncommitted = difference(code_files, checkout["changed"], root)
     receipt: dict[str, Any] = {
         "artefact": artefact,
         "tier": tier,
@@ -183,9 +177,11 @@ def write_receipt(
         "seed": seed,
         "code": {
             "version": everycell.__version__,
-            "commit": commit_of(root),
+            "commit": checkout["commit"],
+            "dirty": uncommitted is not None,
             "sha256": code,
-        },
+        }
+        | ({"difference": uncommitted} if uncommitted else {}),
         "packages": {"python": platform.python_version()} | _versions(),
         "execution": {
             "seconds": round(seconds, 3),

@@ -95,6 +95,9 @@ class FullRun(Strict):
     models: list[Key] = Field(
         [], description="Keys of `config.yaml` whose values are names of language models."
     )
+    only_if: Key | None = Field(
+        None, description="Key of `config.yaml` without which the run is not made."
+    )
     memory_gb: float = Field(gt=0, description="Memory of its largest job, in GB.")
     work_gb: float = Field(ge=0, description="Disk for its intermediate files, in GB.")
     gpu_gb: float = Field(

@@ -11,6 +11,7 @@ from papers.heuss2025.ch3 import (
     change_shares,
     crossing_documents,
     example_lists,
+    loss_note,
     operating_cells,
     settings_by_loss,
     spread_of_deviations,
@@ -294,3 +295,27 @@ def test_product_vectors_times_dimension():
     encoded = Encoded("vectors", np.eye(2), np.array([[1.0, 0.5]]), ["a", "b"], ["q"])
     vectors = product_vectors(encoded, pd.DataFrame({"query": ["q"], "document": ["b"]}))
     assert vectors.tolist() == [[0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("adv", "coder", "note"),
+    [
+        (0.5, 0.0, ""),
+        (0.0, 0.0, "ADV keeps the largest allowed loss"),
+        (0.5, 0.5, "CODER exceeds the largest allowed loss"),
+    ],
+)
+def test_operating_cells_trained_methods(measured, adv, coder, note):
+    """ADV has its published place outside the allowed losses, CODER its own within them."""
+    own = measured[measured["method"] == "UNFAIR"]
+    trained = [
+        own.assign(method=method, alpha=alpha, **{"nDCG@100": own["nDCG@100"] - loss * alpha})
+        for method, loss in (("ADV", adv), ("CODER", coder))
+        for alpha in (1.0, 2.0)
+    ]
+    everything = pd.concat([measured, *trained])
+    cells = operating_cells(everything, [0.01], 0.05)
+    rows = cells[cells["metric"] == "alpha"].set_index(["allowed_loss", "row"])["value"]
+    assert rows["none"].to_dict() == {"UNFAIR": 0.0, "ADV": 1.0}
+    assert ("CODER" in rows["0.01"].index) == (coder == 0)
+    assert loss_note(everything, [0.01]) == note

@@ -386,3 +386,18 @@ def test_gpus_unknown_memory(tmp_path, monkeypatch):
     assert full_machine.gpus() is None
     program.write_text("#!/bin/sh\necho 'A100, 81920'\n")
     assert full_machine.gpus() == [("A100", pytest.approx(85.9, abs=0.01))]
+
+
+@pytest.mark.parametrize("triples", [None, "triples.tsv"])
+def test_doctor_full_run_only_if_configured(project, triples):
+    (project / "scores.csv").touch()
+    training = {"runs": {}, "scores": "scores.csv", "training": {"triples": triples}}
+    (project / "triples.tsv").touch()
+    (project / "marco").mkdir()
+    settings = {
+        "term_fairness": {"msmarco": {"folder": "marco"}},
+        "uncertain_ranking": {"msmarco": training},
+    }
+    (project / "config.yaml").write_text(json.dumps(settings))
+    names = states(doctor("heuss2025_ch3"))
+    assert ("Pre-trained BERT-Mini in safetensors" in names) == (triples is not None)

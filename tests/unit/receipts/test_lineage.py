@@ -15,9 +15,10 @@ import pytest
 from receipt_files import hashed, in_all_forms
 from typer.testing import CliRunner
 
-from everycell.base.files import write_json
+from everycell.base.files import fingerprint, write_json
 from everycell.cli import app
 from everycell.jobs.job import parameters_line
+from everycell.receipts.intermediate import record_path, write_record
 from everycell.receipts.provenance import (
     NAME,
     JobRecord,
@@ -331,6 +332,43 @@ def test_check_lineage_contradictions(tmp_path):
         put(position)
         [fault] = lineage_ids(job | {"hashes": {f"published/{position.name}": digest}})
         assert f"from published/{position.name}, but the file in this project differs" in fault
+
+
+@pytest.mark.parametrize("fault", ["edited", "other input", "no record", "temporary"])
+@pytest.mark.parametrize("is_copied", [False, True])
+def test_check_lineage_intermediate_files(tmp_path, monkeypatch, fault, is_copied):
+    """The receipt names `work/run`, whose job read `work/model`, which another job made."""
+    trained(tmp_path)
+    parameters = parameters_line({"seed": 7, "rate": 0.1, "script": "toy"})
+    write(tmp_path / "logs/a.log", parameters)
+    record(tmp_path, "work/model", rule="train", params=["7", "0.1", "'toy'"])
+    monkeypatch.chdir(tmp_path)
+    results = Path("results")
+    result(Path(), results)
+    Path("work/model").mkdir()
+    write(Path("work/model/weights"), "1")
+    write_record(Path("work/model"), {})
+    write_record(Path("work/run"), {Path("work/model"): fingerprint(Path("work/model"))})
+    write_lineage(results, Path())
+    assert check_lineage(results, Path()) == []
+    edited, folder = "work/model", Path()
+    if fault == "edited":
+        write(Path("work/model/weights"), "2")
+    elif fault == "other input":
+        write_record(Path("work/run"), {Path("work/model"): "0" * 64})
+        write_lineage(results, Path())
+    elif fault == "no record":
+        record_path("work/model").unlink()
+    else:
+        Path("work/model/weights").unlink()
+        Path("work/model").rmdir()
+    if is_copied:
+        folder = tmp_path / "elsewhere"
+        (folder / "results").mkdir(parents=True)
+    faults = check_lineage(results.resolve(), folder)
+    # A copied folder has no intermediate files to compare.
+    is_found = fault == "other input" or fault in ("edited", "no record") and not is_copied
+    assert bool(faults) == is_found and all(edited in sentence for sentence in faults)
 
 
 def test_read_lineage_edited(tmp_path):

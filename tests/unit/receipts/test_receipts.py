@@ -18,7 +18,7 @@ import everycell
 from everycell.base.files import sha256, write_json
 from everycell.cli import app
 from everycell.cli.rebuild_check import RebuildError, find_receipts, name_of
-from everycell.receipts.code import NOT_CODE, code_sha256, imported_files, imported_names
+from everycell.receipts.code import NOT_CODE, code_sha256, imported_files
 from everycell.receipts.receipts import (
     PACKAGES,
     TABLE_FORMS,
@@ -407,25 +407,6 @@ def test_code_sha256_changed_data_file(tmp_path):
     words.write_text("she: he")
     after = codes()
     assert after["reads.py"] != before["reads.py"] and after["other.py"] == before["other.py"]
-
-
-def test_imported_names_as_parsed(repository, tmp_path):
-    # The workflow reads them from the text, since to parse it takes a third of a dry run.
-    source = (
-        "import a, b.c as d\nfrom e import (\n    f,  # first\n    g as h,\n)\n"
-        "if 1:\n    from i import j\n"
-    )
-    (tmp_path / "x.py").write_text(source)
-    for path in [tmp_path / "x.py", *sorted(repository.rglob("src/**/*.py"))]:
-        text = path.read_text(encoding="utf-8")
-        expected = set()
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Import):
-                expected |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                assert not node.level, f"{path}: a relative import is not followed"
-                expected |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        assert expected <= set(imported_names(text)), path
 
 
 #: Imported by the library, and no number depends on them: they fetch, check, ask, print and pack.

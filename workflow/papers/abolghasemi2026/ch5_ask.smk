@@ -2,8 +2,7 @@
 
 
 # Natural Questions of the full tier, downloaded automatically: BEIR's questions and passages, with
-# answers that were released with other passages. Only BM25 has runs, since the other retrievers
-# need a GPU to encode the collection.
+# answers that were released with other passages.
 use rule step as abolghasemi2026_ch5_nq_converted with:
     input:
         corpus=fetched_corpus(f"nq/{BEIR_CORPUS}"),
@@ -42,6 +41,29 @@ use rule step as abolghasemi2026_ch5_nq_fetched_bm25 with:
         hits=ATTRIBUTION.nq.hits,
     message:
         "BM25 on Natural Questions of BEIR"
+
+
+# Table 5.9: the other retrievers, if they are set to encode the passages.
+use rule torch_step as abolghasemi2026_ch5_nq_retriever with:
+    input:
+        files=nq_texts,
+        encoder=retriever_encoder,
+    output:
+        run="work/attribution/nq_encoded/{run}.run",
+    pathvars:
+        job="attribution/nq_full/{run}",
+    wildcard_constraints:
+        run="|".join(RETRIEVER_KEYS),
+    resources:
+        **ON_GPU,
+    params:
+        **runs("abolghasemi2026/ch5_retrievers:encoded_run"),
+        gpu_precision=SETTINGS.gpu_precision,
+        kind=lambda wildcards: RETRIEVER_KEYS[wildcards.run],
+        length=ATTRIBUTION.full.retrievers.length,
+        hits=ATTRIBUTION.nq.hits,
+    message:
+        "Ranking all passages of Natural Questions ({wildcards.run})"
 
 
 # Natural Questions on the user's collection or on BEIR's, with the available runs.

@@ -24,8 +24,20 @@ ATTRIBUTION_FULL = {"nq": "nq_full", "msmarco_qa": "msmarco_qa"}
 FETCHED_NQ = "work/attribution/nq_fetched"
 
 
+#: Value of a retriever's setting: its passages are encoded here.
+ENCODE = "encode"
+
+#: Runs of the retrievers of Table 5.9 -> keys of their settings.
+RETRIEVER_KEYS = {"unicoil": "unicoil", "tct-colbert": "tct_colbert"}
+
+
+def retriever_setting(run):
+    """Run file of a retriever of Table 5.9, `encode`, or nothing."""
+    return getattr(SETTINGS.attribution.full.retrievers, RETRIEVER_KEYS[run])
+
+
 def available_nq_runs():
-    """Runs on Natural Questions by retriever: BM25, and other retrievers with a run file."""
+    """Runs on Natural Questions by retriever: BM25, and other retrievers with a run."""
     folder = SETTINGS.attribution.full.nq
     runs = {"BM25": "bm25", "uniCOIL": "unicoil", "TCT-ColBERT": "tct-colbert"}
     return {
@@ -33,6 +45,7 @@ def available_nq_runs():
         for retriever, run in runs.items()
         if run == "bm25"
         or folder is None
+        or retriever_setting(run) is not None
         or (folder != FETCH and (Path(folder) / f"{run}.run").is_file())
     }
 
@@ -94,18 +107,51 @@ def paraphraser(wildcards):
     )
 
 
-def attribution_nq(wildcards):
-    """Natural Questions with passages and runs: the user's files or those of BEIR."""
-    parts = [QUESTIONS, PASSAGES]
-    parts += [f"{run}.run" for run in ATTRIBUTION_RUNS["nq_full"].values()]
+def nq_files(names):
+    """Files of Natural Questions: in the user's folder, or made from those of BEIR."""
     if SETTINGS.attribution.full.nq == FETCH:
-        return [f"{FETCHED_NQ}/{part}" for part in parts]
+        return [f"{FETCHED_NQ}/{name}" for name in names]
     return files_named_by_user(
         "attribution.full.nq",
-        parts,
+        names,
         "questions, passages and runs (or the other data set under `attribution.full`)",
         "attribution.md",
         corpus="nq",
+    )
+
+
+def nq_texts(wildcards):
+    """Questions and passages of Natural Questions."""
+    return nq_files([QUESTIONS, PASSAGES])
+
+
+def attribution_nq(wildcards):
+    """Natural Questions with passages and runs: the user's files, or made from those of BEIR."""
+    own_runs = {
+        run: nq_run(run)
+        for run in ATTRIBUTION_RUNS["nq_full"].values()
+        if run in RETRIEVER_KEYS and retriever_setting(run) is not None
+    }
+    runs = ATTRIBUTION_RUNS["nq_full"].values()
+    names = [QUESTIONS, PASSAGES, *(f"{run}.run" for run in runs if run not in own_runs)]
+    in_folder = dict(zip(names, nq_files(names), strict=True))
+    return nq_texts(wildcards) + [own_runs.get(run) or in_folder[f"{run}.run"] for run in runs]
+
+
+def nq_run(run):
+    """A run that the user set, or that is made by encoding the passages."""
+    if retriever_setting(run) == ENCODE:
+        return f"work/attribution/nq_encoded/{run}.run"
+    key = f"attribution.full.retrievers.{RETRIEVER_KEYS[run]}"
+    return str(named_by_user(key, "a run in TREC format", "attribution.md", kind="file"))
+
+
+def retriever_encoder(wildcards):
+    """Files of the encoder of a retriever."""
+    return named_model_files(
+        f"attribution.full.retrievers.{RETRIEVER_KEYS[wildcards.run]}_encoder",
+        "attribution.md",
+        "an encoder of questions and passages in safetensors",
     )
 
 

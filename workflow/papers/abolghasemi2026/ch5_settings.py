@@ -118,6 +118,32 @@ class OpenQuestions(Settings):
     bm25: Bm25 = Bm25(k1=0.9, b=0.4)
 
 
+class Retrievers(Settings):
+    """Table 5.9: uniCOIL and TCT-ColBERT on Natural Questions; the thesis states no checkpoints."""
+
+    unicoil: str | None = Field(
+        None,
+        min_length=1,
+        description="Run of uniCOIL: a file, or `encode`; null: unicoil.run in the folder, if any.",
+    )
+    tct_colbert: str | None = Field(
+        None,
+        min_length=1,
+        description="Run of TCT-ColBERT: a file, or `encode`; null: tct-colbert.run, if any.",
+    )
+    unicoil_encoder: str = Field(
+        "castorini/unicoil-noexp-msmarco-passage",
+        min_length=1,
+        description="uniCOIL for passages without expansion (our choice).",
+    )
+    tct_colbert_encoder: str = Field(
+        "castorini/tct_colbert-msmarco", min_length=1, description="TCT-ColBERT (our choice)."
+    )
+    length: int = Field(
+        512, ge=8, le=512, description="Maximum number of word pieces of a passage (our choice)."
+    )
+
+
 class FullCitedAnswers(CitedAnswers):
     """The full tier of chapter 5, for which the user provides the data."""
 
@@ -127,6 +153,7 @@ class FullCitedAnswers(CitedAnswers):
     msmarco_qa: str | None = Field(
         None, min_length=1, description="File dev_v2.1.json of MS MARCO QA, unpacked."
     )
+    retrievers: Retrievers = Field(Retrievers(), description="Other retrievers than BM25 for `nq`.")
 
 
 class ParaphraseSizes(Settings):

@@ -5,6 +5,7 @@
 
 
 include: "ch3_inputs.smk"
+include: "ch3_training.smk"
 
 
 # The cross-encoders of the chapters on group bias; the uncertainty is that of their last layer.

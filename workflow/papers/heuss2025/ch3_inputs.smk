@@ -1,8 +1,9 @@
 # Inputs and names of the rules of heuss2025, ch3.smk.
 
-from papers.heuss2025.ch3_settings import RANKERS as UNCERTAIN_RANKERS
+from papers.heuss2025.ch3_settings import RANKERS as UNCERTAIN_RANKERS, TRAIN
 
 UNCERTAIN = SETTINGS.uncertain_ranking
+RANKER_TRAINING = UNCERTAIN.msmarco.training
 
 #: Options of the re-ranking methods.
 UNCERTAIN_METHODS = {
@@ -14,9 +15,11 @@ UNCERTAIN_METHODS = {
 #: Post-processing methods that PUFR is compared with.
 POST_PROCESSING = ["CVXOPT", "FA*IR"]
 
-#: Trained methods and strengths -> the user's runs.
+#: Trained methods and strengths -> the user's runs, or runs of rankers that are trained here.
 TRAINED_RUNS = {
-    (method, float(strength)): run
+    (method, float(strength)): (
+        f"work/heuss2025/ch3/runs/{method.lower()}-{float(strength):g}.run" if run == TRAIN else run
+    )
     for method, runs in UNCERTAIN.msmarco.runs.items()
     for strength, run in sorted(runs.items(), key=lambda item: float(item[0]))
 }
@@ -49,22 +52,66 @@ def check_uncertain(tier):
         return
     check_msmarco([])
     page = "fair-reranking.md"
+    if any(run == TRAIN for run in UNCERTAIN.msmarco.runs.get("ADV", {}).values()):
+        training_triples(None)
+    if any(run == TRAIN for run in UNCERTAIN.msmarco.runs.get("CODER", {}).values()):
+        check_msmarco(["distilbert_tasb"])
     if UNCERTAIN.msmarco.scores is None:
         uncertain_model_files(None)
     else:
         key = "uncertain_ranking.msmarco.scores"
         named_by_user(key, "the authors' scores", page, kind="file")
-    for (method, strength), run in TRAINED_RUNS.items():
-        if not os.path.isfile(run):
-            refuse(
-                f"config.yaml: `uncertain_ranking.msmarco.runs.{method}` has {run!r} for "
-                f"{strength:g}, which is not a file. Set it to a run in TREC format (see "
-                f"docs/{page})."
-            )
+    for method, runs in UNCERTAIN.msmarco.runs.items():
+        for strength, run in runs.items():
+            if run != TRAIN and not os.path.isfile(run):
+                refuse(
+                    f"config.yaml: `uncertain_ranking.msmarco.runs.{method}` has {run!r} for "
+                    f"{strength}, which is not a file. Set it to a run in TREC format, or to "
+                    f"`{TRAIN}` (see docs/{page})."
+                )
+
+
+def training_triples(wildcards):
+    """Triples for the training of cross-encoders."""
+    key = "uncertain_ranking.msmarco.training.triples"
+    return named_by_user(key, "the training triples", "fair-reranking.md", kind="file")
+
+
+def mini_encoder(wildcards):
+    """Files of the encoder from which BERT-Mini is trained."""
+    return named_model_files(
+        "uncertain_ranking.msmarco.training.encoder",
+        "fair-reranking.md",
+        "a pre-trained BERT in safetensors",
+    )
+
+
+def training_options(settings):
+    """Options of a training run that both trainings have."""
+    return {
+        "epochs": settings.epochs,
+        "batch_size": settings.batch,
+        "learning_rate": settings.learning_rate,
+        "schedule": "constant",
+    }
+
+
+#: Parameters of the training of cross-encoders.
+PAIR_TRAINING = {
+    "options": training_options(RANKER_TRAINING.pairs)
+    | {"optimiser": "adam", "bf16": SETTINGS.gpu_precision == "bfloat16"},
+    "triples": RANKER_TRAINING.first,
+    "pair": MSMARCO.pair,
+    "seed": SETTINGS.seed,
+}
 
 
 def uncertain_model_files(wildcards):
-    """Files of the configured cross-encoder."""
+    """Files of the configured cross-encoder, or BERT-Mini, which is trained if there are triples."""
+    if UNCERTAIN.msmarco.model is None and RANKER_TRAINING.triples is not None:
+        training_triples(wildcards)
+        mini_encoder(wildcards)
+        return ["work/heuss2025/ch3/models/bert-mini"]
     return named_model_files(
         "uncertain_ranking.msmarco.model",
         "fair-reranking.md",

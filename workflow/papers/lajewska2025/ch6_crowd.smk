@@ -1,4 +1,4 @@
-# lajewska2025, chapter 6: crowd studies that compare two responses to a query.
+# lajewska2025, chapter 6: planted responses, and crowd studies that compare two responses to a query.
 # Answers of workers (planted, or a file of the user) -> accepted votes -> shares, chi-square tests and
 # correlations with automatic scores.
 
@@ -40,6 +40,37 @@ use rule table as lajewska2025_ch6_planted_votes with:
         seed=SETTINGS.seed,
     message:
         "Planted votes (Tables 6.2, 6.3, 6.5 and C.8)"
+
+
+# Embedded tier: scores of simulated responses, by the functions of the full tier.
+use rule torch_step as lajewska2025_ch6_plant_responses with:
+    output:
+        scores="work/ginger/planted/inferred.parquet",
+    pathvars:
+        job="ginger/planted/responses",
+    params:
+        **runs("lajewska2025/ch6_planted:plant"),
+        study=PLANTED_RESPONSES,
+        seed=SETTINGS.seed,
+    message:
+        "Planting responses with a known share of nuggets"
+
+
+# Table 6.1 from planted responses; supplements compare them with the truth.
+use rule table as lajewska2025_ch6_planted_responses with:
+    input:
+        scores="work/ginger/planted/inferred.parquet",
+    output:
+        **table_files(tables=["truth", "control"]),
+    pathvars:
+        result="embedded/lajewska2025/table_6_1",
+    params:
+        **runs("lajewska2025/ch6_planted:planted"),
+        study=PLANTED_RESPONSES,
+        studies=GINGER.planted.studies,
+        seed=SETTINGS.seed,
+    message:
+        "Entailment of planted nuggets (Table 6.1)"
 
 
 # Full tier: follow-up questions of the baseline, from facets of the question.

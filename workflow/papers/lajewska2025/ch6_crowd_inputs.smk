@@ -3,6 +3,9 @@
 #: The simulated crowd study.
 PLANTED_STUDY = GINGER.crowd.model_dump(exclude={"studies"})
 
+#: The simulated responses.
+PLANTED_RESPONSES = GINGER.planted.model_dump(exclude={"studies"})
+
 
 def votes_of_the_user(wildcards):
     """Answers of crowd workers."""

@@ -36,6 +36,41 @@ class ReleasedGinger(Settings):
     )
 
 
+class PlantedResponses(Settings):
+    """Responses with a known share of nuggets (Table 6.1, embedded tier)."""
+
+    topics: int = Field(44, ge=5, le=1000, description="Topics.")
+    nuggets: int = Field(
+        11, ge=2, le=100, description="Nuggets per topic, as many detected as human ones."
+    )
+    stated: Probability = Field(
+        0.35, description="Share of the detected nuggets that the baseline states."
+    )
+    gain: float = Field(0.2, ge=0, lt=0.5, description="How much larger GINGER's share is.")
+    denied: Probability = Field(
+        0.1, description="Share of the detected nuggets that both systems deny."
+    )
+    complete: Probability = Field(
+        0.3, description="Share of the human nuggets that both systems state."
+    )
+    agreement: Probability = Field(
+        0.1, description="Intraclass correlation of the nuggets of one topic."
+    )
+    error: Probability = Field(0.1, description="Probability that the judge errs.")
+    certainty: Probability = Field(
+        0.9, description="Probability that the judge gives to its label."
+    )
+    studies: int = Field(
+        1000, ge=100, le=100_000, description="Simulated studies of the negative control."
+    )
+
+    @model_validator(mode="after")
+    def _check_shares(self) -> PlantedResponses:
+        if self.stated + self.gain + self.denied >= 1:
+            raise ValueError("`stated`, `gain` and `denied` must be less than 1 together")
+        return self
+
+
 class Crowd(Settings):
     """Crowd study with planted votes (embedded tier), and rejection of workers."""
 
@@ -203,6 +238,7 @@ class Ginger(Settings):
         0.5, description="Share of the labelled topics on which the lexical judge is trained."
     )
     prompts: dict[Prompt, PlainPath] = Field({}, description="Files with your own prompts.")
+    planted: PlantedResponses = PlantedResponses()
     crowd: Crowd = Crowd()
     released: ReleasedGinger = ReleasedGinger()
     full: FullGinger = FullGinger()

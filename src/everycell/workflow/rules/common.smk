@@ -20,6 +20,7 @@ from everycell.records.full_runs import format_keys
 from everycell.records.cells import RecordError
 from everycell.base.settings import ConfigError
 from everycell.records.folders import TIERS
+from everycell.receipts.checkout import read_checkout
 from everycell.receipts.code import chapter_file, hash_of_sources, script_files, source_file
 from everycell.base.files import reset_future_times
 
@@ -44,6 +45,8 @@ except (RecordError, ConfigError) as error:
 config["cache"] = SETTINGS.cache
 #: Folder of the repository.
 ROOT = Path(workflow.basedir)
+# For receipts; each job would otherwise run Git. A setting may not replace it.
+config["checkout"] = read_checkout(ROOT)
 
 
 onstart:

@@ -1,0 +1,72 @@
+"""The commit of a project, and the code in its folder that differs from it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TypedDict
+
+from everycell.receipts.code import code_sha256, name_of_code
+
+#: Folders with code. Rules and settings count by their effect: the parameters and inputs of a
+#: receipt.
+FOLDERS = ("src", "workflow")
+#: Variables by which the caller, such as a Git hook, would make Git look at another repository.
+FOREIGN = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
+
+
+class Checkout(TypedDict):
+    """Commit of a project folder (None outside of Git), and its files that differ from it."""
+
+    commit: str | None
+    changed: list[str]
+
+
+def read_checkout(root: Path) -> Checkout:
+    """Look up the commit and the changed files once, for all jobs of a run."""
+    commit = commit_of(root)
+    changed = changed_since(commit, root) if commit else None
+    return {"commit": commit, "changed": sorted(changed or ())}
+
+
+def commit_of(root: Path) -> str | None:
+    """Commit checked out in a project folder; None if it is not a Git repository."""
+    commit = _git(root, "rev-parse", "HEAD")
+    return commit and commit.strip()
+
+
+def changed_since(commit: str, root: Path) -> set[str] | None:
+    """Files with code that a commit does not contain as they are; None if it is unknown.
+
+    Ignored files count too, since a job may import them.
+    """
+    changed = _git(root, "diff", "--name-only", "--relative", "-z", commit, "--", *FOLDERS)
+    new = _git(root, "ls-files", "--others", "-z", "--", *FOLDERS)
+    if changed is None or new is None:
+        return None
+    return {name for name in (changed + new).split("\0") if name and "__pycache__" not in name}
+
+
+def difference(files: Iterable[Path], changed: Collection[str], root: Path) -> str | None:
+    """Hash of the changed files among those that a job runs; None if there are none."""
+    different = [path for path in files if name_of_code(path, root) in changed]
+    return code_sha256(different, root) if different else None
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    """Output of a Git command, which runs no hook and writes nothing; None if it fails."""
+    environment = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    try:
+        completed = subprocess.run(
+            ["git", "-c", "core.fsmonitor=false", *arguments],
+            cwd=root,
+            env=environment | {"GIT_OPTIONAL_LOCKS": "0"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, ValueError, subprocess.CalledProcessError):
+        return None
+    return completed.stdout

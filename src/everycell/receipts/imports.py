@@ -1,0 +1,65 @@
+"""Imports and files that the text of a Python file names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+
+#: An import statement that has its lines to itself. Parsing every module would take a third of a
+#: dry run; text in a docstring that looks like an import can only add a file.
+SIMPLE = re.compile(
+    r"(?<!\\\n)^[ \t]*(?:from[ ](?P<module>\w[\w.]*)[ ]import[ ]"
+    r"(?:(?P<names>[\w, \t*]+)|\((?P<more>[\w,\s]+)\))"
+    r"|import[ ](?P<modules>[\w., \t]+))[ \t]*(?:#[^\n]*)?$",
+    re.MULTILINE | re.ASCII,
+)
+#: A line that is a comment, or part of a string, either of which imports nothing.
+COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+#: What every other import contains.
+OTHER = re.compile(r"(?<!\w)import(?!\w)|__import__|import_module|run_module")
+#: A declared encoding, which only the parser applies.
+ENCODING = re.compile(rb"\A(?:[^\n]*\n)?[ \t\f]*#[^\n]*coding[:=]")
+#: Functions that import the module that their first argument names.
+IMPORTING = ("import_module", "__import__", "run_module")
+
+
+def imported_names(source: bytes) -> list[str]:
+    """Distinct modules and names that a file imports; relative ones begin with dots."""
+    names: list[str] = []
+
+    def collect(match: re.Match[str]) -> str:
+        module = match["module"]
+        imported = _split_names(match["names"] or match["more"] or match["modules"])
+        names.extend([module, *(f"{module}.{name}" for name in imported)] if module else imported)
+        return ""
+
+    remainder = SIMPLE.sub(collect, source.decode("utf-8-sig", "replace"))
+    has_others = any(word in remainder for word in ("import", "run_module"))
+    if has_others and OTHER.search(COMMENT.sub("", remainder)) or ENCODING.match(source):
+        # Python reports a syntax error when it runs the file.
+        with suppress(SyntaxError, ValueError):
+            names += _parsed_names(ast.parse(source))
+    return list(dict.fromkeys(names))
+
+
+def _parsed_names(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            separator = "" if module.endswith(".") else "."
+            yield module
+            yield from (f"{module}{separator}{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and node.args:
+            function, argument = node.func, node.args[0]
+            name = getattr(function, "attr", getattr(function, "id", ""))
+            if name in IMPORTING and isinstance(argument, ast.Constant):
+                yield from [argument.value] if isinstance(argument.value, str) else []
+
+
+def _split_names(names: str) -> list[str]:
+    """Names of an import statement, without their aliases."""
+    return [part.split()[0] for part in names.split(",") if part.split()]

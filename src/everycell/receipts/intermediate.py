@@ -1,0 +1,113 @@
+"""Hashes of intermediate files: each job records what it made, and checks what it reads.
+
+A record is a JSON file for each output below `work/`, in `work/.hashes`, so that it moves with the
+folder. It is removed before the job runs and written after the outputs are complete. Results have
+receipts instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from everycell.base.files import file_hashes, folder_fingerprint, write_json
+from everycell.base.untrusted import parse_json, text_of
+
+#: Folder of intermediate files, and the folder in it with their records.
+WORK, RECORDS = "work", "work/.hashes"
+
+
+class OutputRecord(BaseModel):
+    """Record of an output: its hash, those of the files of a folder, and those of all inputs."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    sha256: str
+    files: dict[str, str] = {}
+    inputs: dict[str, str]
+
+    def hash_of(self, below: str) -> str | None:
+        """Hash of the output, or of a file or folder below it."""
+        if below in ("", "."):
+            return self.sha256
+        if below in self.files:
+            return self.files[below]
+        files = {
+            name.removeprefix(f"{below}/"): digest
+            for name, digest in self.files.items()
+            if name.startswith(f"{below}/")
+        }
+        return folder_fingerprint(files) if files else None
+
+
+def record_path(output: str | Path, root: Path = Path()) -> Path:
+    """Path of the record of an output below `work/`."""
+    return root / RECORDS / f"{PurePosixPath(output).relative_to(WORK)}.json"
+
+
+def is_intermediate(path: str | Path) -> bool:
+    """Whether a path, relative to the project, is that of an intermediate file."""
+    parts = PurePosixPath(path).parts
+    return len(parts) > 1 and parts[0] == WORK and ".." not in parts
+
+
+def write_record(output: Path, inputs: Mapping[Path, str]) -> None:
+    """Record the hash of an output, which is complete, and those of the inputs of its job."""
+    hashes = file_hashes(output)
+    sources = {source.as_posix(): digest for source, digest in sorted(inputs.items())}
+    is_folder = output.is_dir()
+    record = OutputRecord(
+        sha256=folder_fingerprint(hashes) if is_folder else hashes[""],
+        files=hashes if is_folder else {},
+        inputs=sources,
+    )
+    write_json(record_path(output), record.model_dump(exclude_defaults=True))
+
+
+def read_record(output: str | Path, root: Path = Path()) -> OutputRecord | None:
+    """Record of an output; None if there is none, or if it is damaged."""
+    try:
+        return OutputRecord.model_validate(parse_json(text_of(record_path(output, root))))
+    except (OSError, ValueError, ValidationError):
+        return None
+
+
+def recorded_hashes(outputs: Iterable[str], root: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Hashes that a job recorded of its inputs, except external folders, and of its outputs."""
+    sources: dict[str, str] = {}
+    output_hashes: dict[str, str] = {}
+    for output in filter(is_intermediate, sorted(outputs)):
+        if (record := read_record(output, root)) is not None:
+            output_hashes[output] = record.sha256
+            output_hashes |= {f"{output}/{name}": digest for name, digest in record.files.items()}
+            sources |= {
+                source: digest
+                for source, digest in record.inputs.items()
+                if source.startswith((f"{WORK}/", "results/")) or not (root / source).is_dir()
+            }
+    return sources, output_hashes
+
+
+def expected_hash(path: Path) -> tuple[str, Path] | None:
+    """Hash of an input that the job that made it recorded, with the file that has it."""
+    if path.parts[:1] == ("results",):
+        return _hash_in_receipt(path)
+    if not is_intermediate(path):
+        return None
+    for output in (path, *path.parents[:-2]):
+        if (record := read_record(output)) is not None:
+            digest = record.hash_of(path.relative_to(output).as_posix())
+            return None if digest is None else (digest, record_path(output))
+    return None
+
+
+def _hash_in_receipt(path: Path) -> tuple[str, Path] | None:
+    receipt = path.with_name(f"{path.name.partition('.')[0]}.receipt.json")
+    try:
+        outputs = parse_json(text_of(receipt))["outputs"]
+        digests = {output["path"]: output["sha256"] for output in outputs}
+        return digests[path.name], receipt
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

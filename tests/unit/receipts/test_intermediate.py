@@ -1,0 +1,105 @@
+"""Records of intermediate files: written by the jobs that make them, checked by those that read."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from everycell.jobs.job import InputChangedError, Job
+from everycell.receipts.intermediate import RECORDS, expected_hash, read_record, record_path
+
+#: Output -> its files.
+FILE, FOLDER = "work/toy/scores.parquet", "work/toy/index"
+
+
+@pytest.fixture
+def outputs(tmp_path, monkeypatch):
+    """A file and a folder below `work/`, and the file of a result, that jobs made."""
+    monkeypatch.chdir(tmp_path)
+    Path("text").write_text("a\n")
+    with job([], [FILE, FOLDER], "make"):
+        Path(FILE).parent.mkdir(parents=True)
+        Path(FILE).write_bytes(b"0123")
+        (Path(FOLDER) / "parts").mkdir(parents=True)
+        (Path(FOLDER) / "vocabulary").write_text("a b")
+        (Path(FOLDER) / "parts/1").write_text("1")
+    # Snakemake writes it after the job.
+    (Path(FOLDER) / ".snakemake_timestamp").touch()
+
+
+def job(inputs, outputs, name, **more):
+    return Job(
+        SimpleNamespace(
+            input=inputs, output=outputs, params={}, log=[name], config={"cache": "c"}, **more
+        )
+    )
+
+
+def edit(path: str) -> None:
+    """Replace a file by one with the same size and times."""
+    state, file = os.stat(path), Path(path)
+    file.write_bytes(b"9" * state.st_size)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
+@pytest.mark.fault("edited_input")
+@pytest.mark.parametrize(
+    ("edited", "read"),
+    [
+        (FILE, FILE),
+        (f"{FOLDER}/vocabulary", FOLDER),
+        (f"{FOLDER}/vocabulary", f"{FOLDER}/vocabulary"),
+        (f"{FOLDER}/parts/1", f"{FOLDER}/parts"),
+    ],
+)
+def test_job_edited_intermediate_file(outputs, edited, read):
+    with job([read], ["work/a"], "before"):
+        Path("work/a").write_text("")
+    assert read_record("work/a").inputs.keys() == {read}
+    edit(edited)
+    with pytest.raises(InputChangedError), job([read], ["work/b"], "after"):
+        pytest.fail("the job began")
+    assert Path("after").read_text().startswith(f"{read} differs from its hash in {RECORDS}/toy/")
+    with job([read], ["work/b"], "perturbed", perturbed=(read,)):
+        Path("work/b").write_text("")
+
+
+def test_job_new_file_in_an_intermediate_folder(outputs):
+    (Path(FOLDER) / "parts/2").write_text("")
+    with pytest.raises(InputChangedError), job([FOLDER], [], "after"):
+        pytest.fail("the job began")
+
+
+@pytest.mark.fault("edited_input")
+def test_job_edited_result_as_input(outputs):
+    folder = Path("results/released/toy")
+    folder.mkdir(parents=True)
+    table = folder / "table_1.more.csv"
+    table.write_text("a,1\n")
+    (folder / "table_1.receipt.json").write_text(
+        '{"outputs": [{"path": "table_1.more.csv", "sha256": "0"}]}'
+    )
+    with pytest.raises(InputChangedError), job([str(table)], [], "after"):
+        pytest.fail("the job began")
+
+
+@pytest.mark.parametrize("path", ["text", "work/unknown", f"{FOLDER}/unknown", "results/a/b.csv"])
+def test_expected_hash_unrecorded_file(outputs, path):
+    assert expected_hash(Path(path)) is None
+
+
+def test_job_failed_leaves_no_record(outputs):
+    assert record_path(FILE).exists()
+    with pytest.raises(KeyError), job([], [FILE], "again"):
+        raise KeyError
+    assert not record_path(FILE).exists() and record_path(FOLDER).exists()
+
+
+def test_job_removed_temporary_input(outputs):
+    """A record outlives a file that Snakemake removes, and describes the one made again."""
+    Path(FILE).unlink()
+    before = record_path(FILE).read_bytes()
+    with job([], [FILE], "again"):
+        Path(FILE).write_bytes(b"0123")
+    assert record_path(FILE).read_bytes() == before
