@@ -82,22 +82,28 @@ def test_few_settings_arms_of_the_chapter():
     assert random.position == "random" and [arm[2:] for arm in random.arms] == [("Vanilla",) * 2]
 
 
-def test_few_questions_power():
-    """A two-sided paired t-test finds the largest bias of the open models with a power of 0.8."""
+def test_few_questions_power(repository):
+    """The sample sizes in config.yaml follow from published effects."""
     papers = published()
 
-    def precisions(measure, *tables):
+    def recalls(measure, *tables):
         cells = pd.concat(find_artefact(papers, f"abolghasemi2026/{name}").cells for name in tables)
-        cells = cells[(cells["dataset"] == "NQ") & cells["generator"].isin(["Mistral", "Llama3"])]
-        values = cells.loc[cells["metric"] == f"{measure} delta precision", "value"]
-        return values.astype(float) / 100
+        is_open = cells["generator"].isin(["Mistral", "Llama3"])
+        cells = cells[is_open & (cells["metric"] == f"{measure} delta recall")]
+        return cells["value"].astype(float) / 100
 
-    bias = precisions("CAB", "table_5_3", "table_5_5").max()
-    # A squared difference of two precisions is at most the absolute difference.
-    deviation = math.sqrt(precisions("CAS", "table_5_2").mean())
-    needed = TTestPower().solve_power(bias / deviation, alpha=0.05, power=0.8)
+    bias = recalls("CAB", "table_5_3", "table_5_5")
+    # A squared difference of two recalls is the absolute difference.
+    deviation = math.sqrt(recalls("CAS", "table_5_2").mean())
+    needed = [
+        math.ceil(TTestPower().solve_power(effect / deviation, alpha=0.05, power=0.8))
+        for effect in (bias.max(), bias.mean())
+    ]
+    assert needed == [45, 125]
     (few,) = Attribution().released.few.values()
-    assert few.opposite >= math.ceil(needed)
+    detectable = TTestPower().solve_power(nobs=few.opposite, alpha=0.05, power=0.8) * deviation
+    stated = (repository / "config.yaml").read_text(encoding="utf-8")
+    assert f"finds a bias of {detectable:.2f}." in " ".join(stated.replace("#", " ").split())
 
 
 def test_study_settings_arms_of_the_chapter():

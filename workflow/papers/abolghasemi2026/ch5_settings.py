@@ -69,7 +69,7 @@ class AskedQuestions(Settings):
 class FewQuestions(Settings):
     """Number of questions of a language model that receives only a part of the prompts."""
 
-    opposite: int = Field(60, ge=2, description="Questions in Tables 5.4 and 5.5.")
+    opposite: int = Field(30, ge=2, description="Questions in Tables 5.4 and 5.5.")
     random: int = Field(
         40, ge=2, description="Questions with the relevant document at a random position."
     )
