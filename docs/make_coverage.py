@@ -59,7 +59,7 @@ def entries(papers: Mapping[str, Paper], expected: pd.DataFrame) -> list[Result]
             _cell(row, artefact.key_columns, cell_class, verdicts)
             for row, cell_class in zip(
                 artefact.cells.to_dict("records"),
-                classify_cells(artefact, tier, origins),
+                classify_cells(artefact, origins),
                 strict=True,
             )
             if state == "reproduced"

@@ -13,12 +13,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import yaml
 from pydantic import Field, create_model
 
-from everycell.base.settings import ConfigError, Settings, validate_settings
-from everycell.base.untrusted import in_quotes, text_of
-from everycell.base.yaml import load_yaml, yaml_fault
+from everycell.base.settings import Settings, read_settings, validate_settings
 from everycell.language_models.settings import LanguageModels
 from everycell.records.folders import import_papers, papers_modules
 from everycell.sources.settings import CorpusSettings, FetchSettings
@@ -97,42 +94,12 @@ def read_config(path: Path, overrides: Path | None = None) -> Config:
 
     Settings in the second file, `overrides`, take precedence, as with ``snakemake --configfile``.
     """
-    content = _read_yaml(path)
+    content = read_settings(path)
     if overrides is None:
         return parse_config(content, name=path.name)
     parse_config(content, name=path.name)
-    refuse_templates(overrides)
-    merged = _merge(content or {}, _read_yaml(overrides) or {})
+    merged = _merge(content or {}, read_settings(overrides) or {})
     return parse_config(merged, name=overrides.name)
-
-
-def _read_yaml(path: Path) -> Any:
-    try:
-        return load_yaml(text_of(path))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read ({error.strerror}); restore the file.") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path} is not UTF-8 text; save it as UTF-8.") from None
-    except yaml.YAMLError as error:
-        raise ConfigError(
-            f"{path} is not valid YAML, {yaml_fault(error)}; correct that line."
-        ) from None
-
-
-def refuse_templates(path: Path) -> None:
-    """Reject a settings file with expressions that Snakemake would run as Python (yte)."""
-    values = [_read_yaml(path)]
-    while values:
-        value = values.pop()
-        if isinstance(value, Mapping):
-            values += [*value, *value.values()]
-        elif isinstance(value, list | tuple):
-            values += value
-        elif isinstance(value, str) and (value == "__use_yte__" or value.startswith("?")):
-            raise ConfigError(
-                f"{path} contains {in_quotes(value)}, a template that runs code; settings must be "
-                "plain values, so remove it."
-            )
 
 
 def _merge(content: Any, overrides: Any) -> Any:

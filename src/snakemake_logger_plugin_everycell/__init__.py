@@ -3,7 +3,8 @@
 Snakemake finds this package by its name, and the profile `default` asks for it. Errors and warnings
 stand there as they always do; Snakemake's own log, with all that is left out here, is the file in
 ``.snakemake/log`` that the last lines name. A dry run looks as it does without, but for the offers
-of a cache. It also refuses files of ``--configfile`` that Snakemake would run as code.
+of a cache; with ``--quiet host reason``, which `everycell make -n` adds, it too has a line per job.
+It also reads Snakemake's configuration files, without running code in them.
 """
 
 from __future__ import annotations
@@ -59,29 +60,31 @@ REPLACED = {
 }
 
 
-def config_files(arguments: Sequence[str]) -> list[Path]:
-    """Files that ``--configfile`` names among Snakemake's arguments, in any of its spellings."""
-    if not any(argument.startswith("--c") for argument in arguments):
-        return []
-    from snakemake.cli import get_argument_parser
+def read_settings_safely() -> None:
+    """Let Snakemake read all configuration files with the reader of this project.
 
-    return get_argument_parser().parse_known_args(list(arguments))[0].configfile
+    Snakemake's own reader runs Python expressions in them (yte), also in those that a profile
+    names and that it reads before the Snakefile, and it accepts duplicate keys.
+    """
+    from snakemake.common import configfile
+
+    load = configfile._load_configfile
+
+    def load_safely(configpath_or_obj: Any, filetype: str = "Config") -> Any:
+        if filetype != "Config" or not isinstance(configpath_or_obj, str | Path):
+            return load(configpath_or_obj, filetype)
+        from everycell.base.settings import ConfigError, read_settings
+
+        try:
+            return read_settings(Path(configpath_or_obj))
+        except ConfigError as error:
+            raise WorkflowError(str(error)) from None
+
+    configfile._load_configfile = load_safely
 
 
-def _refuse_templates(arguments: Sequence[str]) -> None:
-    """Refuse settings that Snakemake would run as code; it reads them after it makes this log."""
-    files = config_files(arguments)
-    if not files:
-        return
-    # The library takes half a second to import.
-    from everycell.base.settings import ConfigError
-    from everycell.config import refuse_templates
-
-    try:
-        for path in files:
-            refuse_templates(path)
-    except ConfigError as error:
-        raise WorkflowError(str(error)) from None
+# Snakemake imports this module in each run, whichever logger is chosen.
+read_settings_safely()
 
 
 class LogHandler(LogHandlerBase):
@@ -89,7 +92,6 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         """Prepare the handler that Snakemake itself would have."""
-        _refuse_templates(sys.argv[1:])
         # Snakemake imports its plugins while it is imported itself.
         from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter
 
@@ -108,7 +110,10 @@ class LogHandler(LogHandlerBase):
             )
         )
         self._verbose = settings.verbose
-        self._as_usual = settings.dryrun or settings.verbose or bool(settings.quiet)
+        quiet = {str(part) for part in settings.quiet or ()}
+        self._is_plan = bool(settings.dryrun) and quiet == {"host", "reason"}
+        is_shown = settings.dryrun or settings.verbose or bool(settings.quiet)
+        self._as_usual = bool(is_shown) and not self._is_plan
         self._is_stopped = False
         if not self._as_usual:
             from snakemake.shell import shell
@@ -120,7 +125,7 @@ class LogHandler(LogHandlerBase):
                 signal.signal(signal.SIGINT, _interrupt_once)
             atexit.register(self._leave)
         self._began = time.time()
-        self._begun = self._done = self._total = 0
+        self._begun = self._done = self._total = self._planned = 0
         #: Jobs that run, and jobs that failed: number -> what it is for; what it was for -> logs.
         self._running: dict[int, str] = {}
         self._failed: dict[str, list[str]] = {}
@@ -132,6 +137,9 @@ class LogHandler(LogHandlerBase):
                 # More than twenty lines at the head of each dry run, which help nobody.
                 if self._verbose or not is_about_caching(record):
                     self._usual.handle(record)
+                return
+            if self._is_plan:
+                self._note_plan(record)
                 return
             if str(record.msg).startswith(STOPPING):
                 self._is_stopped = True
@@ -174,8 +182,21 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.PROGRESS:
             self._done, self._total = values["done"], values["total"]
 
+    def _note_plan(self, record: LogRecord) -> None:
+        """Show the message of a planned job; errors and warnings are shown as usual."""
+        event, values = getattr(record, "event", None), vars(record)
+        if event == LogEvent.JOB_INFO:
+            if message := values["rule_msg"]:
+                self._planned += 1
+                print(message, flush=True)
+        elif event is None and not is_chatter(record) and not is_about_dry_run(record):
+            self._usual.handle(record)
+
     def close(self) -> None:
         """Say what the run took, and what failed."""
+        if self._planned:
+            print(f"{self._planned} jobs; nothing was made.", flush=True)
+            self._planned = 0
         if self._total:
             took = format_duration(time.time() - self._began)
             print(
@@ -278,6 +299,14 @@ def is_chatter(record: LogRecord) -> bool:
 def is_about_caching(record: LogRecord) -> bool:
     """Whether Snakemake offers its cache, as it does once for each rule that may use it."""
     return "is eligible for caching between workflows" in str(record.msg)
+
+
+def is_about_dry_run(record: LogRecord) -> bool:
+    """Whether Snakemake explains at its end what a dry run is, and why jobs would run."""
+    text = str(record.msg).lstrip()
+    return record.levelno <= INFO and text.startswith(
+        ("This was a dry-run", "The order of jobs does not", "Reasons:", "Rules with ")
+    )
 
 
 def format_duration(seconds: float) -> str:

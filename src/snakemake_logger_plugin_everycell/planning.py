@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from snakemake.api import SnakemakeApi, WorkflowApi
 from snakemake.exceptions import MissingRuleException
-from snakemake.iocontainers import Snakemake
+from snakemake.iocontainers import Snakemake, Wildcards
 from snakemake.settings.types import (
     ConfigSettings,
     DAGSettings,
@@ -19,18 +20,20 @@ from snakemake.settings.types import (
     ResourceSettings,
 )
 
-from everycell.workflow.planned_jobs import PlanError
+from everycell.workflow.planned_jobs import NO_RULE, PlanError
 
 #: Rule, script, inputs by name, outputs, and the pickled object `snakemake` of the script.
 Job = tuple[str, str, Mapping[str, tuple[str, ...]], tuple[str, ...], bytes]
 
 
 @contextmanager
-def _workflow_of(project: Path, config: Mapping[str, Any]) -> Iterator[WorkflowApi]:
+def _workflow_of(
+    project: Path, config: Mapping[str, Any], config_files: Sequence[Path] = ()
+) -> Iterator[WorkflowApi]:
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
         yield api.workflow(
             resource_settings=ResourceSettings(cores=1),
-            config_settings=ConfigSettings(config=dict(config)),
+            config_settings=ConfigSettings(config=dict(config), configfiles=config_files),
             snakefile=project / "Snakefile",
             workdir=project,
         )
@@ -79,6 +82,39 @@ def plan(project: Path, target: str, config: Mapping[str, Any]) -> Iterator[Job]
                     tuple(map(str, context.output)),
                     pickle.dumps(context),
                 )
+
+
+def parameters(
+    project: Path, files: Mapping[str, str | None], overrides: Path | None
+) -> Iterator[tuple[str, dict[str, Any] | str]]:
+    """Parameters with which the project would make files, or why it cannot.
+
+    `files` has the rule of each file, if known. Only the project's own configuration counts, and
+    the file `overrides`.
+    """
+    with _workflow_of(project, {}, [overrides] if overrides else []) as workflow_api:
+        # There is no public way to read the parameters of a rule.
+        workflow: Any = workflow_api._workflow
+        rules = {rule.name: rule for rule in workflow.rules}
+        for path, name in files.items():
+            own_rule = rules.get(name)
+            makers = [own_rule] if own_rule is not None else rules.values()
+            maker = next((rule for rule in makers if rule.is_producer(path)), None)
+            if maker is None:
+                yield path, NO_RULE
+                continue
+            messages = StringIO()
+            try:
+                with redirect_stderr(messages):
+                    wildcards = Wildcards(fromdict=maker.get_wildcards(path))
+                    inputs = maker.expand_input(wildcards)[0]
+                    outputs = maker.expand_output(wildcards)[0]
+                    params = maker.expand_params(wildcards, inputs, outputs, None)[0]
+                yield path, dict(params.items())
+            # Input functions of the full tier end Snakemake if a setting is missing.
+            except (Exception, SystemExit) as error:
+                lines = [*messages.getvalue().splitlines(), *str(error).splitlines()]
+                yield path, lines[0].removeprefix("everycell: ").rstrip(".")
 
 
 def _by_name(paths: Any) -> dict[str, tuple[str, ...]]:

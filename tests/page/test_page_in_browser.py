@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from page import toys
 from playwright.sync_api import expect, sync_playwright
 
@@ -515,3 +516,34 @@ def test_content_security_policy(browser, url):
     page.close()
     elsewhere.shutdown()
     elsewhere.server_close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_accessibility(browser, home, scheme):
+    """Axe finds nothing, whatever its impact."""
+    context = browser.new_context(bypass_csp=True, color_scheme=scheme)
+    for path in (home / "index.html", *(home / "pages").glob("*.html")):
+        page = context.new_page()
+        page.goto(path.as_uri())
+        if page.locator("td.v").count():
+            page.locator("td.v[data-r]").first.click()
+        violations = Axe().run(page).response["violations"]
+        assert [(path.name, one["id"], one["nodes"][0]["html"]) for one in violations] == []
+    context.close()
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_panel_beside_its_cell(browser, url, size):
+    page = browser.new_page(viewport=dict(zip(("width", "height"), size, strict=True)))
+    page.goto(url)
+    for cell in page.locator("td.v[data-r]").all()[::5]:
+        cell.scroll_into_view_if_needed()
+        cell.click()
+        one, other = cell.bounding_box(), page.locator("#cell").bounding_box()
+        assert (
+            other["x"] >= one["x"] + one["width"]
+            or other["x"] + other["width"] <= one["x"]
+            or other["y"] >= one["y"] + one["height"]
+            or other["y"] + other["height"] <= one["y"]
+        )
+    page.close()

@@ -228,7 +228,7 @@ def _converted(stage: Stage, name: str, target: str) -> str:
 def _writer(ranker: str, words: list[str]) -> Callable[[Path], None]:
     """Write an encoder of vectors with the files that its repository has."""
     if ranker == "ance":
-        return _write_ance
+        return write_ance
     if ranker != "tct_colbert":
         return lambda folder: _write_distilbert(folder, words)
 
@@ -259,7 +259,7 @@ def _write(folder: Path, kind: type[PreTrainedModel], words: list[str]) -> None:
     write_bert(folder, model, vocabulary)
 
 
-def _write_ance(folder: Path) -> None:
+def write_ance(folder: Path) -> None:
     """An ANCE whose tokenizer knows letters."""
     letters = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *"abcdefghijklmnopqrstuvwxyz", "Ġ"]
     sizes = {"hidden_size": 8, "num_attention_heads": 1, "intermediate_size": 8}

@@ -55,5 +55,5 @@ def test_full_tier_of_chapter(stage: Stage, targets: tuple[str, ...]) -> None:
     if check := CHECKS.get(targets[0]):
         check(project, stage)
     check_key(project, stage.endpoint, SECRET)
-    done = project.everycell("verify")
+    done = project.everycell("verify", "--configfile", "mine.yaml")
     assert done.returncode == 0, done.stdout

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import papers
-from everycell.base.settings import ConfigError, validate_part
+from everycell.base.settings import ConfigError, read_settings, validate_part
 from everycell.base.yaml import load_yaml
 from everycell.config import (
     SCHEMA,
@@ -15,10 +15,8 @@ from everycell.config import (
     json_schema,
     parse_config,
     read_config,
-    refuse_templates,
 )
 from everycell.language_models.settings import AskSettings
-from snakemake_logger_plugin_everycell import config_files
 
 
 def test_json_schema_file(repository):
@@ -60,17 +58,15 @@ def test_read_config_template(tmp_path, content):
     plain.write_text("")
     file.write_text(content)
     with pytest.raises(ConfigError, match=r"mine\.yaml"):
-        refuse_templates(file)
+        read_settings(file)
     with pytest.raises(ConfigError, match=r"mine\.yaml"):
         read_config(plain, file)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["--configfile", "a"], ["--configfiles=a"], ["-n", "--configfile", "a", "--", "b"]],
-)
-def test_config_files_spellings(arguments):
-    assert list(map(str, config_files(arguments))) == ["a"]
+def test_read_settings_json(tmp_path):
+    file = tmp_path / "mine.json"
+    file.write_text('{\n\t"rate": 1e-3\n}')
+    assert read_settings(file) == {"rate": 0.001}
 
 
 SIMULATION = "user_studies.simulation"
@@ -188,7 +184,8 @@ def test_validate_part():
 
 #: Run in a repository of one's own: a chapter that it has, and plain settings of its paper.
 OWN = """
-from everycell.config import ConfigError, parse_config
+from everycell.base.settings import ConfigError
+from everycell.config import parse_config
 from everycell.verdicts.audits import audits_of
 settings = parse_config({"toy2026": {"depth": 3}, "toy": {"queries": 2}})
 print(settings.toy2026["depth"], settings.toy.queries, list(audits_of("toy2026", "1")))

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
 
@@ -125,6 +126,25 @@ def test_emit_dry_run(capsys):
     handler.emit(record(LogEvent.RUN_INFO, "Job stats:\ntotal 5", stats={"total": 5}))
     handler.close()
     assert capsys.readouterr().out == "Job stats:\ntotal 5\n"
+
+
+def test_emit_plan(capsys):
+    settings = MockOutputSettings()
+    settings.dryrun = settings.stdout = True
+    settings.quiet = {Quietness.HOST, Quietness.REASON}
+    handler = LogHandler(settings, None)
+    handler._usual.setStream(sys.stdout)
+    for one in (
+        record(LogEvent.WORKFLOW_STARTED, "Host: vm"),
+        record(LogEvent.RUN_INFO, "Job stats:\ntotal 2", stats={"total": 2}),
+        job(1, "train"),
+        job(2, "test"),
+        record(None, "Reasons:\n    (check individual jobs above for details)"),
+    ):
+        handler.emit(one)
+    handler.close()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["Doing train", "Doing test", "2 jobs; nothing was made."]
 
 
 @pytest.mark.slow

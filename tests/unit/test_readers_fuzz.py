@@ -33,6 +33,10 @@ from hypothesis import strategies as st
 from tiny_forest import FOREST
 
 import everycell
+from everycell.base.csv_files import read_table
+from everycell.base.errors import DataError
+from everycell.base.text_files import text_lines
+from everycell.collections.letor import read_letor
 from everycell.language_models.generation import Answer, Identity, Request
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
@@ -170,6 +174,7 @@ def _readers() -> dict[str, Reader]:
             {"toy/paper.yaml": PAPER, "toy/ch1.yaml": RECORD}),
         "records.cells.read_cells": Reader(CELLS),
         "config.read_config": Reader(b"seed: 3\nnetwork: false\nuser_studies: {alpha: 0.05}\n"),
+        "base.settings.read_settings": Reader(b"seed: 3\nuser_studies: {alpha: 0.05}\n"),
         "receipts.receipts.read_receipt": Reader(
             json_of(RECEIPT | {"content_sha256": content_hash(RECEIPT)})),
         "verdicts.results.read_result": Reader(CELLS),
@@ -559,6 +564,92 @@ def test_readers_bomb_memory(name, content, path_of_reader):
     refused, peak = peak_of(name, path_of_reader)
     assert isinstance(refused, Exception)
     assert peak < 64 * 2**20
+
+
+#: Contents whose fields, lines or numbers would take many times their bytes.
+SMALL_PARTS = {
+    "fields": b"a ",
+    "tabs": b"\t\ta",
+    "lines": b"q\n",
+    "comments": b"#\n",
+    "blanks": b"a \n \n",
+    "digits": b"1",
+    "brackets": b"[],",
+}
+
+
+@pytest.mark.fault("users_file")
+@pytest.mark.parametrize("part", SMALL_PARTS)
+@pytest.mark.parametrize(
+    "name", ["trec.runs.read_run#gzip", "metrics.term_counts.read_documents#gzip"]
+)
+def test_readers_packed_small_parts_memory(name, part, path_of_reader):
+    """The memory goes with the unpacked content, which fits the limit."""
+    content = SMALL_PARTS[part] * (2**19 // len(SMALL_PARTS[part]))
+    packed = gzip.compress(content + b"\n" + random.Random(1).randbytes(2**13).hex().encode())
+    assert fault(name, path_of_reader, packed) is None
+    refused, peak = peak_of(name, path_of_reader)
+    assert isinstance(refused, Exception)
+    assert peak < 20 * len(content) + 2**20
+
+
+@pytest.mark.fault("users_file")
+@pytest.mark.parametrize("line", [b"d1 " * 2**23 + b"\n", (b"d1\tshe runs\n") * 2**21])
+def test_text_lines_packed_bomb(tmp_path, line):
+    """Neither a line nor all lines may be far longer than the file."""
+    path = tmp_path / "a.tsv.gz"
+    path.write_bytes(gzip.compress(line))
+    with pytest.raises(DataError) as error:
+        for _ in text_lines(path):
+            pass
+    assert error.value.path == path
+
+
+@pytest.mark.fault("users_file")
+@pytest.mark.parametrize("header", [b"a,", b"[],", b'"",', b"k1,", b","])
+@pytest.mark.parametrize(
+    "name",
+    ["base.csv_files.read_table", "verdicts.results.read_result", "cli.checks._read_expected"],
+)
+def test_readers_many_columns(name, header, path_of_reader):
+    assert fault(name, path_of_reader, header * 200_000) is None
+    with pytest.raises(Exception, match="columns"):
+        run(name, path_of_reader)
+
+
+@pytest.mark.fault("users_file")
+@pytest.mark.parametrize("suffix", ["", "\n" + "1," * 3 + "1"])
+def test_read_table_packed_bomb(tmp_path, suffix):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 2**23 + suffix.encode()))
+    with pytest.raises(DataError) as error:
+        read_table(path)
+    assert error.value.path == path
+
+
+@pytest.mark.fault("users_file")
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"".join(b"k%d: 1\n" % number for number in range(200_000)),
+        b"artefacts:\n" + b"".join(b"  k%d: 1\n" % number for number in range(90_000)),
+        b"[" + b"{}," * 200_000 + b"]",
+        b"seed: [" + b"x," * 30_000 + b"]",
+    ],
+)
+@pytest.mark.parametrize("name", ["records.papers.load_papers#record", "config.read_config"])
+def test_readers_many_keys(name, content, path_of_reader):
+    assert fault(name, path_of_reader, content) is None
+    with pytest.raises(Exception, match=path_of_reader.name):
+        run(name, path_of_reader)
+
+
+def test_read_letor_sparse_numbers(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("0 qid:1 10000:1\n" * 1000)
+    with pytest.raises(DataError) as error:
+        read_letor(path)
+    assert error.value.path == path
 
 
 def test_read_documents_long_line_memory(place_of):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from command_line import call
 from filelock import FileLock
 from harness import find_mirror
 from language_model_server import Server
@@ -60,6 +61,17 @@ def clean(tree: Project, tmp_path: Path) -> Project:
 def rebuilt(built: Project, tmp_path: Path) -> Project:
     """Return a copy with all embedded results that a test may change."""
     return built.copy_to(tmp_path / "project")
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Return a new project with results, whose data lie in `data/` and in the cache."""
+    monkeypatch.chdir(tmp_path)
+    code, _, err = call("init", "smith2026")
+    assert (code, err) == (0, "")
+    project = Project(tmp_path / "smith2026")
+    project.build()
+    return project
 
 
 @pytest.fixture

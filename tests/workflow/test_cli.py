@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -286,7 +287,7 @@ def test_summary_counts(call, built):
     for key, row in rows.items():
         artefacts = papers[key].artefacts.values()
         assert row["artefacts"] == len(artefacts)
-        classes = [one for artefact in artefacts for one in classify_cells(artefact, None)]
+        classes = [one for artefact in artefacts for one in classify_cells(artefact)]
         assert row["cells"] == sum(one.kind not in ("check", "empty") for one in classes)
         parts = ("equal", "within tolerance", "too noisy to judge", "different", "explained")
         assert row["compared"] == sum(row[part] for part in parts)
@@ -323,12 +324,40 @@ def test_show_not_run(call, tree):
     assert "everycell make results/released/lajewska2025/table_4_8.verdicts.json" in out
 
 
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+@pytest.mark.parametrize("command", ["list lajewska2025", "show abolghasemi2026_ch5"])
+def test_lists_whole_ids(call, tree, monkeypatch, command, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    code, out, _ = call(tree, *command.split())
+    paper = load_papers(tree.folder / "published")[re.search(r"\w+20\d\d", command)[0]]
+    chapter = command.partition("_ch")[2]
+    words = {line.split()[0] for line in out.splitlines() if line.strip()}
+    for artefact in paper.artefacts.values():
+        assert artefact.id in words or artefact.chapter != (chapter or artefact.chapter)
+    assert code == 0 and max(map(len, out.splitlines())) <= width
+
+
+def test_list_in_subfolder(call, tree, monkeypatch):
+    expected = call(tree, "list", "sakai2023")[1]
+    run = call(replace(tree, folder=tree.folder / "published/sakai2023"), "list", "sakai2023")
+    assert run[:2] == (0, expected) and str(tree.folder) in run[2]
+
+
+def test_show_as_tex(call, built):
+    code, out, _ = call(built, "show", "sakai2023/table_1", "--format", "tex")
+    assert code == 0
+    assert out == (built.folder / "results/embedded/sakai2023/table_1.tex").read_text()
+    code, out, _ = call(built, "show", "lajewska2025/table_4_8", "--format", "tex")
+    assert code == 0 and out.count(r"\begin{document}") == 1 and "0.570" in out
+
+
 @pytest.mark.slow
 def test_make_exit_status(clean):
     done = clean.everycell("make", "Table 1 of sakai2023", "--", "--cores", "1")
     assert done.returncode == 0, done.stdout
     assert (clean.folder / "results/embedded/sakai2023/table_1.verdicts.json").is_file()
-    assert "1 of 9" in done.stdout and "38 equal" in done.stdout
+    assert "sakai2023/table_1 (embedded): 38 equal." in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("Next: `everycell show sakai2023/table_1`")
     wrong = clean.everycell("make", "sakai2023", "-n", "--", "--no-such-option")
     assert wrong.returncode == 2 and "no-such-option" in wrong.stdout
     none = clean.everycell("make", "sakai2023/figure_2")

@@ -48,13 +48,25 @@ def test_snakemake_faulty_config_option(tree):
 
 
 @pytest.mark.fault("configuration")
-@pytest.mark.parametrize(("options", "runs"), [([], False), (["--workflow-profile", "none"], True)])
-def test_snakemake_config_template(clean, options, runs):
-    """Without the project's profile Snakemake runs them before it reads the Snakefile."""
-    ran, mine = clean.folder / "ran", clean.folder / "mine.yaml"
-    mine.write_text(f"__use_yte__: true\nseed: ?open({str(ran)!r}, 'w').write('x')\n")
-    assert "mine.yaml contains " in refused(clean, "-n", *options, "--configfile", mine)
-    assert ran.exists() == runs
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--configfile", "mine.yaml"],
+        ["--workflow-profile", "none", "--configfile", "mine.yaml"],
+        ["--profile", "outside"],
+        ["--workflow-profile", "outside"],
+    ],
+)
+def test_snakemake_config_template(clean, options):
+    """Code in a configuration file never runs, whatever names the file."""
+    ran, profile = clean.folder / "ran", clean.folder / "outside/config.yaml"
+    profile.parent.mkdir()
+    profile.write_text("configfile: mine.yaml\n")
+    (clean.folder / "mine.yaml").write_text(
+        f"__use_yte__: true\nseed: ?open({str(ran)!r}, 'w').write('x')\n"
+    )
+    assert "mine.yaml contains " in refused(clean, "-n", *options)
+    assert not ran.exists()
 
 
 @pytest.mark.slow

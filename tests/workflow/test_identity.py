@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from planted_code import plant_byte_code
 from workflow.project import HALF_WRITTEN, Project
 
 from everycell.receipts.code import CALLING, PAPERS, hash_of_sources, shared_scripts
@@ -167,3 +168,16 @@ def test_train_resumed_after_edit_of_page(tree, tmp_path):
     assert run(edited).steps == 16
     # The first eight steps were kept.
     assert len(steps) == 8
+
+
+@pytest.mark.slow
+def test_job_planted_byte_code(clean):
+    """Neither the library nor a chapter comes from byte code beside its source."""
+    table = "results/embedded/sakai2023/table_1.csv"
+    clean.build(table)
+    before = clean.hashes()
+    for name in ("src/everycell/metrics/gfrc.py", "workflow/papers/sakai2023/ch1.py"):
+        plant_byte_code(clean.folder / name, "raise ValueError('planted')")
+    (clean.folder / table).unlink()
+    clean.build(table)
+    assert clean.hashes() == before

@@ -4,23 +4,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import call
 from workflow.project import Project
 
 OWN = Path("data/smith2026-data/first.run")
 RECORD = "published/smith2026/ch1.yaml"
-
-
-@pytest.fixture
-def own(tmp_path, monkeypatch) -> Project:
-    """A new project with results, whose data lie in `data/` and in the cache."""
-    monkeypatch.chdir(tmp_path)
-    code, _, err = call("init", "smith2026")
-    assert (code, err) == (0, "")
-    project = Project(tmp_path / "smith2026")
-    project.build()
-    assert (project.folder / "resources" / OWN.relative_to("data")).is_file()
-    return project
 
 
 def stops(project: Project, *names: str) -> None:

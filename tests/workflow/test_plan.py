@@ -13,6 +13,7 @@ import pytest
 import yaml
 from harness import published
 from snakemake.scheduling.job_scheduler import JobScheduler
+from snakemake.script import PythonScript
 
 from everycell.receipts.code import script_files
 from everycell.records.papers import all_artefacts, load_papers
@@ -204,6 +205,8 @@ def test_snakemake_internals(rules):
         for wildcard, pattern in rule.wildcard_constraints.items():
             files = [str(file) for file in rule.output if f"{{{wildcard}" in file]
             assert all(f"{{{wildcard},{pattern}}}" in file for file in files), rule.name
+    # The first statements of jobs are put before it.
+    assert "PythonScript.generate_preamble(" in inspect.getsource(PythonScript.get_preamble)
     # `remove_start_limit` sets this to None.
     assert "self.job_rate_limiter is None" in inspect.getsource(JobScheduler)
 

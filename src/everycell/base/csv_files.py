@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +13,10 @@ import pandas as pd
 
 from everycell.base.errors import DataError
 from everycell.base.text_files import check_regular, misplaced_mark
-from everycell.base.untrusted import in_quotes
+from everycell.base.untrusted import in_quotes, unpack
+
+#: Largest number of columns of a file from elsewhere.
+_COLUMNS = 10_000
 
 
 def read_columns(path: Path, columns: Sequence[str], separator: str = ",") -> pd.DataFrame:
@@ -22,17 +27,34 @@ def read_columns(path: Path, columns: Sequence[str], separator: str = ",") -> pd
     return table[list(columns)]
 
 
+def read_text_columns(path: Path) -> pd.DataFrame:
+    """Read a CSV file from elsewhere with all values as text."""
+    check_regular(path)
+    if path.suffix.lower() == ".gz":
+        with gzip.open(path) as packed:
+            file = io.BytesIO(unpack(packed, path))
+    else:
+        file = path.open("rb")
+    with file:
+        # pandas takes minutes for a million columns.
+        with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+            columns = len(next(csv.reader(text), []))
+            if columns > _COLUMNS:
+                raise ValueError(f"it has {columns:,} columns, expected at most {_COLUMNS:,}")
+            text.seek(0)
+            return pd.read_csv(text, dtype=str, keep_default_na=False)
+
+
 def read_table(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:
     """Read a user's CSV file with any columns, and check that it has `columns` once each."""
     try:
-        check_regular(path)
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        table = read_text_columns(path)
         header = pd.read_csv(path, dtype=str, keep_default_na=False, header=None, nrows=1)
     except pd.errors.EmptyDataError:
         raise DataError(path, fault="is empty", fix="write a header and one row per line") from None
     except FileNotFoundError:
         raise DataError(path, fault="does not exist", fix="check the path") from None
-    except (pd.errors.ParserError, UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
+    except (ValueError, csv.Error, OSError, EOFError, zlib.error) as error:
         raise DataError(
             path, fault=f"cannot be read as CSV ({error})", fix="correct or replace the file"
         ) from None

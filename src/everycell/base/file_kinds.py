@@ -37,7 +37,7 @@ KINDS = {
 }
 #: Bytes and lines that are read to recognise a file.
 _BYTES, _LINES = 1 << 16, 20
-_NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+_NUMBER = r"[-+]?(\d++\.?\d*|\.\d+)([eE][-+]?\d+)?"
 #: Kind -> pattern of each of its lines.
 _LINE_PATTERNS = {
     "run": rf"\S+\s+\S+\s+\S+\s+\d+\s+(?:{_NUMBER}|-?(?i:nan|inf|infinity))\s+\S+",
@@ -81,6 +81,7 @@ def recognise_text(start: bytes) -> str | None:
     """Kind of a text file with this start; None if it fits no kind."""
     try:
         # The last line may be incomplete.
+        start = start[:_BYTES]
         cut = start if len(start) < _BYTES else start[: start.rfind(b"\n") + 1]
         text = cut.removeprefix(MARK).decode("utf-8")
     except UnicodeDecodeError:

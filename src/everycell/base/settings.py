@@ -1,14 +1,18 @@
-"""Base model of settings, and validation of ``config.yaml``."""
+"""Base model of settings, and reading and validation of ``config.yaml``."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from everycell.base.untrusted import in_quotes, parse_json, text_of
 from everycell.base.validation import describe_fault
+from everycell.base.yaml import load_yaml, yaml_fault
 
 
 class ConfigError(Exception):
@@ -56,3 +60,41 @@ def validate_part(config: Mapping[str, Any], model: type[Block]) -> Block:
     return validate_settings(
         model, {key: config[key] for key in model.model_fields if key in config}
     )
+
+
+def read_settings(path: Path) -> Any:
+    """Read a settings file, in JSON or YAML; refuse expressions that Snakemake would run (yte)."""
+    content = _read(path)
+    values = [content]
+    while values:
+        value = values.pop()
+        if isinstance(value, Mapping):
+            values += [*value, *value.values()]
+        elif isinstance(value, list | tuple):
+            values += value
+        elif isinstance(value, str) and (value == "__use_yte__" or value.startswith("?")):
+            raise ConfigError(
+                f"{path} contains {in_quotes(value)}, a template that runs code; settings must be "
+                "plain values, so remove it."
+            )
+    return content
+
+
+def _read(path: Path) -> Any:
+    try:
+        text = text_of(path)
+    except OSError as error:
+        reason = error.strerror or error
+        raise ConfigError(f"{path} cannot be read ({reason}); restore the file.") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not UTF-8 text; save it as UTF-8.") from None
+    try:
+        return parse_json(text, strict=True)
+    except ValueError:  # not JSON, in which 1e-3 is a number
+        pass
+    try:
+        return load_yaml(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(
+            f"{path} is not valid YAML, {yaml_fault(error)}; correct that line."
+        ) from None

@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from everycell.base.errors import DataError
-from everycell.base.untrusted import max_unpacked_size, parse_json
+from everycell.base.untrusted import UNPACKED, max_unpacked_size, parse_json
 
 #: Byte order mark, which some editors and spreadsheet programs write before UTF-8 text.
 MARK = b"\xef\xbb\xbf"
@@ -73,19 +73,26 @@ def text_lines(path: Path, error: type[Exception] | None = None) -> Iterator[tup
     """
     check_regular(path, error)
     limit = max_unpacked_size(path)
-    number = 0
+    is_packed = path.suffix.lower() == ".gz"
+    # The fields and values of a line take many times its bytes.
+    longest = UNPACKED if is_packed else limit
+    number, size = 0, 0
     try:
-        with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
+        with (gzip.open if is_packed else open)(path, "rb") as file:
             # Check before reading a line: in a binary file, that may be the complete content.
             if description := detect_other_format(file.peek(8)):
                 raise _as(error, DataError(path, fault=f"is {description}"))
-            for number, raw in enumerate(iter(partial(file.readline, limit + 1), b""), 1):
+            for number, raw in enumerate(iter(partial(file.readline, longest + 1), b""), 1):
                 line = cast(bytes, raw)
+                size += len(line)
                 if number == 1:
                     line = line.removeprefix(MARK)
-                if len(line) > limit:
-                    text = f"has more than {limit:,} bytes"
+                if len(line) > longest:
+                    text = f"has more than {longest:,} bytes"
                     raise _as(error, DataError(path, number, fault=text, fix="replace the file"))
+                if size > limit:
+                    text = f"unpacks to more than {limit:,} bytes, too many for text"
+                    raise _as(error, DataError(path, fault=text, fix="replace the file"))
                 if line.startswith(MARK):
                     raise _as(error, misplaced_mark(path, number))
                 yield number, line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")

@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from everycell.base.untrusted import escape_controls
 
+#: Largest number of faults of a file that are described.
+_FAULTS = 100
 #: Plain words for the numeric bounds of JSON schemas.
 _LIMITS = {
     "minimum": "at least",
@@ -40,9 +42,9 @@ def describe_fault(model: type[BaseModel], error: ValidationError) -> str:
 
 
 def describe_faults(model: type[BaseModel], error: ValidationError) -> dict[tuple[Any, ...], str]:
-    """Describe all errors, by the keys that lead to them."""
+    """Describe the first `_FAULTS` errors, by the keys that lead to them."""
     sentences: dict[tuple[Any, ...], str] = {}
-    for fault in error.errors():
+    for fault in error.errors()[:_FAULTS]:
         keys, sentence = _describe(model, fault)
         sentences.setdefault(keys, sentence)
     # For a union, pydantic reports an error per type; keep the one deepest in the file.

@@ -16,7 +16,7 @@ from everycell.base.validation import describe_faults
 #: Maximum nesting depth of a YAML text, and maximum number of values after aliases are expanded.
 #: Both far exceed those of records and the registry.
 _LEVELS = 50
-_VALUES = 1_000_000
+_VALUES = 100_000
 #: libyaml's parser, if available, is eight times as fast as the parser in Python.
 _Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

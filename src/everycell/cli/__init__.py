@@ -67,6 +67,8 @@ GROUPS = {
         {"new": "paper:new", "add-data": "paper:add_data"},
     ),
 }
+#: Commands that can be called in any folder of a project, since they name no files outside it.
+_IN_PROJECT = {"make", "list", "show", "summary", "page"}
 #: Possible spelling, such as "fairness" or "new-paper" -> the command to suggest.
 _SPELLINGS = {name: name for commands in HEADINGS.values() for name in commands} | {
     spelling: f"{group} {name}"
@@ -105,12 +107,14 @@ class LazyCommands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:  # noqa: D105
         if not isinstance(command := self._commands[name], str):
             return command
-        from everycell.cli.project import report_errors
+        from everycell.cli.project import find_project, report_errors
 
         module, function = command.split(":")
         run = getattr(import_module(f"{__name__}.{module}"), function)
         single = typer.Typer(add_completion=False)
         kind = getattr(run, "command_class", Command)
+        if name in _IN_PROJECT:
+            run = find_project(run)
         heading = self._headings.get(name)
         single.command(name, cls=kind, rich_help_panel=heading)(report_errors(run))
         return get_command(single)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-import pandas as pd
 import typer
 from typer.core import TyperCommand
 
+from everycell.base.csv_files import read_text_columns
 from everycell.base.files import atomic_path
 from everycell.base.untrusted import in_quotes
 from everycell.cli import project
@@ -27,52 +26,18 @@ from everycell.cli.printing import (
 )
 from everycell.cli.project import can_be_run, collect_results, require_receipts
 from everycell.cli.rebuild_check import rebuild_and_compare
+from everycell.cli.verification import verify_results
 from everycell.config import read_config
 from everycell.receipts.diff import compare_folders
-from everycell.receipts.provenance import NAME as LINEAGE
-from everycell.receipts.provenance import check_lineage, files_without_jobs
-from everycell.receipts.receipts import ReceiptError, absent_inputs, is_own, made_by_other_code
-from everycell.receipts.receipts import verify as verify_receipt
 from everycell.records.cells import RecordError
 from everycell.records.checks import write_schemas
-from everycell.records.folders import Tier
-from everycell.records.papers import Artefact, all_artefacts, load_paper
-from everycell.sources.fetch import OWN_DATA, changed_data
+from everycell.records.papers import all_artefacts, load_paper
 from everycell.verdicts.audits import audits_of
-from everycell.verdicts.cells import sources_of
 from everycell.verdicts.record_checks import check_paper, check_papers
-from everycell.verdicts.results import SUFFIXES, collect, stem_of
 
-#: Name of the reproduction page in a results folder.
-PAGE = "index.html"
 EXPECTED_COLUMNS = ["tier", "artefact", "key", "verdict"]
 #: Key of the row with the origin of a result's values.
 ORIGIN = "origin of the values"
-
-
-def _results_made_from(
-    changed: Collection[str], receipts: Iterable[Path], results: Path
-) -> list[str]:
-    """Name the results that were made from files of `data/` that have changed since then."""
-    faults = []
-    for receipt in receipts if changed else ():
-        try:
-            paths = sources_of(receipt, results, project.ROOT).data
-        except ReceiptError:  # reported with its result
-            continue
-        faults += [
-            f"{receipt} was made from {OWN_DATA / key} as registered, not from the file there now; "
-            "restore the file, or register the new version and run snakemake again."
-            for key in changed
-            if any(path.endswith(f"/{key}") for path in paths)
-        ]
-    return faults
-
-
-def has_files(artefact: Artefact, tier: Tier, results: Path) -> bool:
-    """Whether any file of a result exists; without one, there is nothing to verify."""
-    stem = stem_of(artefact, tier, results)
-    return any(stem.with_name(stem.name + suffix).exists() for suffix in SUFFIXES)
 
 
 def verify(
@@ -82,6 +47,11 @@ def verify(
         typer.Option(metavar="NAME", help="Rebuild this result and compare; may be repeated."),
     ] = None,
     cores: Annotated[int, typer.Option(min=1, help="Cores for --rebuild and --perturb.")] = 2,
+    configfile: Annotated[
+        Path | None,
+        typer.Option(help="Settings that override config.yaml, as for snakemake."),
+        Input(("settings",)),
+    ] = None,
     into: Annotated[
         Path | None,
         typer.Option(help="Folder for --rebuild, kept afterwards; default: a temporary folder."),
@@ -109,11 +79,14 @@ def verify(
 ) -> None:
     """Check all receipts without recomputing; report what changed.
 
+    The parameters in the receipts are compared with those that the project gives. The exit code is
+    1 if anything is wrong.
+
     With --rebuild NAME (such as released/sakai2023/table_2), only these results are checked: they
     are rebuilt in a copy of the project, from downloaded files alone, and compared byte by byte.
-    The exit code is then 0 if everything is the same (except for what a record declares as
-    varying), 1 if something differs, 2 on an error, 3 if an input is missing or has changed, 4 if
-    the code has changed, 5 if the run failed.
+    The exit code is then 0 if everything is the same, 1 if something differs, 2 on an error, 3 if
+    an input is missing or has changed, 4 if the code has changed, 5 if the run failed, 6 if values
+    differ within the bounds of the record.
 
     With --perturb, the values of each input are changed, one input after the other, and the results
     are made again in a scratch folder, whose receipts are not accepted anywhere. The exit code is 1
@@ -126,77 +99,9 @@ def verify(
             )
         )
     if rebuild:
-        raise typer.Exit(rebuild_and_compare(rebuild, results, cores, into))
-    papers = project.papers()
-    receipts = require_receipts(results)
-    # The page of another project was rendered by other code, so it is not checked.
-    has_page = is_own(results, project.ROOT) and (results / PAGE).is_file()
-    all_results = collect(
-        papers,
-        results,
-        project.ROOT,
-        # The page also shows artefacts that were not run.
-        include=lambda artefact, tier: has_page or has_files(artefact, tier, results),
-        audits=audits_of,
-    )
-    faults = [fault for result in all_results for fault in result.faults]
-    if is_own(results, project.ROOT):
-        for key in papers:
-            changed = changed_data(project.PUBLISHED / key)
-            faults += [*changed.values(), *_results_made_from(changed, receipts, results)]
-    # Receipts of artefacts were verified with their reports; others, such as errata, follow.
-    stems = {
-        stem_of(result.artefact, result.tier, results) for result in all_results if result.is_run
-    }
-    for receipt in receipts:
-        if receipt.with_name(receipt.name.removesuffix(".receipt.json")) not in stems:
-            faults += verify_receipt(receipt, project.ROOT, results)
-    for page in (results / PAGE, *sorted((results / "pages").glob("*.html"))):
-        if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
-            faults.append(f"{page} is empty or truncated; redraw it with `everycell page`.")
-    unrecorded_files: list[str] = []
-    try:
-        unrecorded_files = files_without_jobs(results)
-        faults += check_lineage(results, project.ROOT)
-    except ReceiptError as error:  # an unreadable receipt, which is reported only once
-        faults.append(str(error))
-    for fault in dict.fromkeys(faults):
-        echo(fault)
-    if faults:
+        raise typer.Exit(rebuild_and_compare(rebuild, results, cores, into, configfile))
+    if verify_results(results, configfile):
         raise typer.Exit(1)
-    absent_files = {
-        path for receipt in receipts for path in absent_inputs(receipt, project.ROOT, results)
-    }
-    number = len(receipts)
-    echo(
-        f"The receipt in {results} is valid."
-        if number == 1
-        else f"All {number} receipts in {results} are valid."
-    )
-    if absent_files:
-        number_of_files = pluralise(len(absent_files), "input file")
-        echo(f"{number_of_files} cannot be checked here, such as {min(absent_files)}.")
-    if unrecorded_files:
-        number_of_files = pluralise(len(unrecorded_files), "intermediate file")
-        echo(
-            f"{results / LINEAGE} does not record which jobs made {number_of_files}, such as "
-            f"{unrecorded_files[0]}; run `everycell page` in the project that made the results "
-            "to update it."
-        )
-    if has_page:
-        from everycell.render.page.pages import outdated_pages, pages_of
-
-        for page in outdated_pages(results, pages_of(results, all_results, papers))[:1]:
-            echo(
-                f"{page} does not match these results (it is outdated, or was edited); redraw it "
-                "with `everycell page`."
-            )
-    outdated_receipts = made_by_other_code(receipts, project.ROOT)
-    if outdated_receipts:
-        echo(
-            f"{pluralise(len(outdated_receipts), 'result')} came from code that differs from the "
-            f"code of this project; see {next(iter(outdated_receipts)).relative_to(results)}."
-        )
 
 
 class OptionalName(TyperCommand):
@@ -322,8 +227,8 @@ def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
     if not path.is_file():
         raise RecordError(f"The file {path} does not exist; write it with `--update`.")
     try:
-        rows = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        rows = read_text_columns(path)
+    except (ValueError, csv.Error) as error:
         raise RecordError(
             f"{path} cannot be read as CSV ({error}); write it again with `--update`."
         ) from None

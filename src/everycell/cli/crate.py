@@ -36,6 +36,7 @@ from everycell.render.page.pages import INDEX, outdated_pages, pages_of
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.results import collect
 from everycell.verdicts.verdicts import NO_AUDITS
+from everycell.workflow.deviations import find_deviations
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
@@ -93,7 +94,9 @@ def write_crate(
             + f" Run `everycell verify {results}` to list all faults." * bool(more)
         )
     _require_code(paths, results, project)
-    pages = pages_of(results, collected, papers) if (results / INDEX).is_file() else {}
+    pages = {}
+    if (results / INDEX).is_file():
+        pages = pages_of(results, collected, papers, find_deviations(results, project).notices)
     for page in outdated_pages(results, pages):
         raise ReceiptError(
             f"{results}: {page} does not match these results, so no crate was written; run "

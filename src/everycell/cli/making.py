@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,13 +25,13 @@ from everycell.cli.project import (
     not_included_message,
     papers_not_included,
 )
-from everycell.config import refuse_templates
 from everycell.records.cells import RecordError
+from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, Paper, all_artefacts
 from everycell.render.vocabulary import section_and_page
 
 #: Tiers that need neither a GPU nor hours; a name without a tier refers to these.
-QUICK_TIERS = ("embedded", "released")
+QUICK_TIERS: tuple[Tier, ...] = ("embedded", "released")
 #: Folders whose files can be requested by their paths.
 FOLDERS = ("results/", "resources/", "work/")
 #: Suffixes of the files to request for a result.
@@ -78,12 +78,6 @@ def make(
     Arguments after -- are passed to Snakemake, and the exit code is Snakemake's. For names without
     a rule, the reason is reported; if no name has a rule, nothing is run and the exit code is 1.
     """
-    if ctx.meta["snakemake"]:
-        # This module imports Snakemake, which the basic installation lacks.
-        from snakemake_logger_plugin_everycell import config_files
-
-        for path in config_files(ctx.meta["snakemake"]):
-            refuse_templates(path)
     if unlock or "--unlock" in ctx.meta["snakemake"]:
         options = [option for option in ctx.meta["snakemake"] if option != "--unlock"]
         raise typer.Exit(run_snakemake(["--unlock", *options]))
@@ -105,12 +99,16 @@ def make(
         raise typer.Exit(1)
     options = ["--cores", cores] if cores else []
     if dry_run:
-        options.append("-n")
+        # Without the description of the machine, and why each job runs.
+        options += ["--quiet", "host", "reason", "-n"]
     code = run_snakemake([*options, *request.targets, *ctx.meta["snakemake"]])
     if code == 0 and request.papers and not dry_run:
-        from everycell.cli.results import print_summary
+        from everycell.cli.results import print_outcomes, print_summary
 
-        print_summary(papers, request.papers)
+        if request.artefacts:
+            print_outcomes(papers, request.artefacts)
+        else:
+            print_summary({key: papers[key] for key in request.papers}, request.chapters)
     raise typer.Exit(code)
 
 
@@ -198,6 +196,10 @@ class Plan:
     reasons: list[str]
     #: Keys of the targets' papers, in the order of the papers.
     papers: list[str]
+    #: Chapters, if no whole papers or tiers were requested.
+    chapters: list[str] = field(default_factory=list)
+    #: Artefacts and tiers, if no chapters or files were requested either.
+    artefacts: list[tuple[Artefact, Tier]] = field(default_factory=list)
 
 
 def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
@@ -206,6 +208,8 @@ def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
     targets: list[str] = []
     reasons: list[str] = []
     keys: set[str] = set()
+    requested: list[tuple[Artefact, Tier]] = []
+    kinds: set[str] = set()
     for name in names:
         is_file = name.startswith(FOLDERS) and bool(Path(name).suffix)
         try:
@@ -215,24 +219,31 @@ def plan(papers: Mapping[str, Paper], names: Sequence[str]) -> Plan:
             if not is_file or name.startswith("results/") and name.count("/") == 3:
                 raise
             targets.append(name)
+            kinds.add("file")
             continue
         artefacts = [artefact for artefact in all_artefacts(papers) if selection.has(artefact)]
         if targets_of_name := _targets(selection, artefacts):
             targets += [name] if is_file else targets_of_name
             keys |= {artefact.paper for artefact in artefacts}
+            kinds.add(selection.kind)
+            requested += _with_rule(selection, artefacts)
         else:
             reasons.append(_reason(selection, artefacts, papers))
-    return Plan(list(dict.fromkeys(targets)), reasons, [key for key in papers if key in keys])
+    chapters = dict.fromkeys(f"{artefact.paper}_ch{artefact.chapter}" for artefact, _ in requested)
+    return Plan(
+        list(dict.fromkeys(targets)),
+        reasons,
+        [key for key in papers if key in keys],
+        [] if kinds & {"paper", "tier", "all"} else list(chapters),
+        requested if kinds == {"artefact"} else [],
+    )
 
 
 def _targets(selection: Selection, artefacts: Sequence[Artefact]) -> list[str]:
     """Targets of a selection; none if nothing in it has a rule."""
     if selection.kind in ("tier", "all"):
         return [str(selection)]
-    tiers = QUICK_TIERS if selection.tier is None else (selection.tier,)
-    with_rule = [
-        (artefact, tier) for artefact in artefacts for tier in tiers if _has_rule(artefact, tier)
-    ]
+    with_rule = _with_rule(selection, artefacts)
     if selection.tier in QUICK_TIERS:
         # Snakemake does not notice that a result was deleted if its verdicts still exist.
         return [
@@ -244,7 +255,15 @@ def _targets(selection: Selection, artefacts: Sequence[Artefact]) -> list[str]:
     return [target] if with_rule else []
 
 
-def _has_rule(artefact: Artefact, tier: str) -> bool:
+def _with_rule(selection: Selection, artefacts: Sequence[Artefact]) -> list[tuple[Artefact, Tier]]:
+    """Artefacts and tiers of a selection that have a rule."""
+    tiers = QUICK_TIERS if selection.tier is None else (selection.tier,)
+    return [
+        (artefact, tier) for artefact in artefacts for tier in tiers if _has_rule(artefact, tier)
+    ]
+
+
+def _has_rule(artefact: Artefact, tier: Tier) -> bool:
     return tier in artefact.record.tiers and can_be_run(artefact, tier)
 
 

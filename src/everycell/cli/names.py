@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal, cast
+from unicodedata import combining, normalize
 
 from everycell.records.cells import RecordError
 from everycell.records.folders import TIERS, Tier
@@ -29,6 +30,10 @@ _WITH_NUMBER = re.compile(rf"({'|'.join(_KINDS)}|[a-z](?=\d))(\d+|[a-z])")
 _STOP_WORDS = {"of", "in", "the", "results"}
 #: Name of an artefact in the path of a result, followed by the rest of the file name.
 _ENDING = re.compile(r"(?<=/)((?:table|figure|text)_\w+)\.[\w.]+$")
+
+
+#: Letters without a decomposition into a base letter and a mark -> the letters written instead.
+_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
 
 
 @dataclass(frozen=True)
@@ -73,9 +78,11 @@ class Selection:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Words of a name, normalised for case, punctuation, abbreviations and file endings."""
+    """Words of a name, without case, diacritics, punctuation, abbreviations and file endings."""
     words = []
-    for text_word in re.findall(r"[^\W_]+", _ENDING.sub(r"\1", text).casefold()):
+    folded = _ENDING.sub(r"\1", text).casefold().translate(_LETTERS)
+    letters = "".join(c for c in normalize("NFKD", folded) if not combining(c))
+    for text_word in re.findall(r"[^\W_]+", letters):
         match = _WITH_NUMBER.fullmatch(text_word)
         words += match.groups() if match else [text_word]
     return tuple(_KINDS.get(word, word) for word in words if word not in _STOP_WORDS)
@@ -92,6 +99,12 @@ class Names:
 
     def __init__(self, papers: Mapping[str, Paper]) -> None:
         self._selections: dict[tuple[str, ...], list[Selection]] = {}
+        #: Chapter -> the words of its title, for suggestions.
+        self._titles = {
+            f"{paper.key}_ch{chapter}": {*words_of(title)}
+            for paper in papers.values()
+            for chapter, title in paper.chapters.items()
+        }
         self._add(Selection("all"), words_of("all"))
         for tier in TIERS:
             self._add(Selection("tier", tier=tier), (tier,))
@@ -133,13 +146,25 @@ class Names:
         return replace(selections[0], tier=tier or selections[0].tier)
 
     def _hint(self, words: tuple[str, ...]) -> str:
+        names = [name for name, title in self._titles.items() if words and title >= {*words}]
+        if not names:
+            names = self._similar_names(words)
+        if not names:
+            return "`everycell list` lists them all."
+        return f"did you mean {', '.join(names[:3])}?"
+
+    def _similar_names(self, words: tuple[str, ...]) -> list[str]:
+        """Names with a similar spelling; but not Table 5.2 for Table 99.99."""
         names_by_spelling = {
             " ".join(spelling): str(selection)
             for spelling, selections in self._selections.items()
             for selection in selections
         }
         similar = get_close_matches(" ".join(words), names_by_spelling, n=6, cutoff=0.6)
-        names = list(dict.fromkeys(names_by_spelling[spelling] for spelling in similar))[:3]
-        if not names:
-            return "`everycell list` lists them all."
-        return f"did you mean {', '.join(names)}?"
+        names = dict.fromkeys(names_by_spelling[spelling] for spelling in similar)
+        number = _first_number(words)
+        return [name for name in names if number.startswith(_first_number(words_of(name))[:1])]
+
+
+def _first_number(words: tuple[str, ...]) -> str:
+    return next((word for word in words if word.isdecimal()), "")

@@ -16,7 +16,7 @@ from rich.segment import Segment
 from rich.table import Table
 
 from everycell.base.untrusted import escape_controls
-from everycell.receipts.diff import Difference
+from everycell.receipts.diff import Difference, shorten
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -50,14 +50,6 @@ def list_paths(paths: Sequence[str]) -> str:
     """List the first three paths, and count the others."""
     more = f" and {pluralise(len(paths) - 3, 'more file')}" if len(paths) > 3 else ""
     return ", ".join(paths[:3]) + more
-
-
-def shorten(text: str | None) -> str:
-    """Shorten text to 80 characters, and a hash to 12."""
-    if not text:
-        return "nothing" if text is None else "(empty)"
-    is_hash = len(text) == 64 and not set(text) - set("0123456789abcdef")
-    return text[:12] if is_hash else text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def print_measures(
@@ -168,6 +160,44 @@ def print_frame(console: Console, frame: pd.DataFrame) -> None:
     for row in rows_of(frame):
         table.add_row(*format_values(row))
     console.print(table)
+
+
+#: Minimum width of a column whose text may be wrapped.
+_MIN_WRAPPED_WIDTH = 12
+
+
+def print_list(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    wrapped: Sequence[str],
+    dispensable: Sequence[str],
+) -> None:
+    """Print a list as wide as the terminal, without ever cutting a name.
+
+    Text of the columns `wrapped` may be wrapped. Where the terminal is too narrow for all columns,
+    those of `dispensable` are left out, the first of them first, and named below the list.
+    """
+    console = output_console()
+    lines = [dict(zip(columns, row, strict=True)) for row in rows]
+    widths = {
+        column: 2 + max(len(column), *(len(line[column]) for line in lines)) for column in columns
+    }
+    for column in wrapped:
+        widths[column] = min(widths[column], 2 + max(len(column), _MIN_WRAPPED_WIDTH))
+    left_out = []
+    for column in dispensable:
+        if sum(widths.values()) <= console.width:
+            break
+        del widths[column]
+        left_out.append(column)
+    table = Table(box=None)
+    for column in widths:
+        table.add_column(column, no_wrap=column not in wrapped, overflow="fold")
+    for line in lines:
+        table.add_row(*(line[column] for column in widths))
+    console.print(table)
+    if left_out:
+        console.print(f"Too wide for this terminal: {', '.join(left_out)} (--format csv has all).")
 
 
 def difference_frame(differences: Iterable[Difference]) -> pd.DataFrame:

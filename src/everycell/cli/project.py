@@ -62,6 +62,25 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def find_project(command: Callable[..., None]) -> Callable[..., None]:
+    """Run a command that names no files in the project that the current folder belongs to."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        folders = [Path.cwd(), *Path.cwd().parents]
+        root = next((folder for folder in folders if _is_project(folder)), folders[0])
+        if root != folders[0]:
+            echo(f"Project: {root}", err=True)
+            os.chdir(root)
+        command(*arguments, **options)
+
+    return run
+
+
+def _is_project(folder: Path) -> bool:
+    return (folder / PUBLISHED).is_dir() and (folder / "Snakefile").is_file()
+
+
 def refuse_existing(path: Path, *, force: bool = False) -> None:
     """Raise an error if an output path already exists."""
     if path.exists() and not force:

@@ -7,24 +7,39 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from everycell.base.files import sha256
 from everycell.cli import project
 from everycell.cli.printing import difference_lines, echo, pluralise
-from everycell.receipts.diff import compare_folders
+from everycell.receipts.checkout import changed_since, difference
+from everycell.receipts.code import files_by_code
+from everycell.receipts.diff import (
+    Change,
+    Difference,
+    cells_of,
+    changes,
+    compare_folders,
+    flatten,
+    shorten,
+)
 from everycell.receipts.receipts import made_by_other_code, read_receipt, receipts_in
 from everycell.records.folders import Tier
 from everycell.records.registry import load_registry
 
 #: Exit codes besides 0 (no difference), 1 (a difference) and 2 (an error).
-INPUTS_MISSING, CODE_CHANGED, RUN_FAILED = 3, 4, 5
+INPUTS_MISSING, CODE_CHANGED, RUN_FAILED, VARIES = 3, 4, 5, 6
 
 
-def rebuild_and_compare(names: list[str], results: Path, cores: int, into: Path | None) -> int:
-    """Rebuild results, report which of their files differ, and return the exit code."""
+def rebuild_and_compare(
+    names: list[str], results: Path, cores: int, into: Path | None, overrides: Path | None
+) -> int:
+    """Rebuild results, report which of their files differ, and return the exit code.
+
+    `overrides` is a file with settings that override ``config.yaml``.
+    """
     if into is not None and into.exists() and any(into.iterdir()):
         raise RebuildError(f"{into} is not empty; choose another folder.")
     papers = project.papers()
@@ -39,34 +54,141 @@ def rebuild_and_compare(names: list[str], results: Path, cores: int, into: Path 
     folder.mkdir(parents=True, exist_ok=True)
     echo(f"Rebuilding {pluralise(len(result_names), 'result')} in {folder}.", err=True)
     try:
-        rebuild(result_names, project.ROOT, folder, cores)
+        rebuild(result_names, project.ROOT, folder, cores, overrides)
     except (OSError, RebuildError) as error:
         echo(f"everycell: {error}", err=True)
         return RUN_FAILED
-    is_different = False
-    for difference in compare_folders(results, folder / "results"):
-        if difference.name not in result_names:
+    is_different = varies = False
+    for compared in compare_folders(results, folder / "results"):
+        if compared.name not in result_names:
             continue
-        tier, _, artefact = difference.name.partition("/")
+        tier, _, artefact = compared.name.partition("/")
         key, _, name = artefact.partition("/")
-        varies = papers[key].artefacts[name].record.tiers[cast(Tier, tier)].varies if name else None
-        files = len(read_receipt(results / f"{difference.name}.receipt.json")["outputs"])
-        if difference.is_same:
-            echo(f"{difference.name}: {pluralise(files, 'file')}, byte-identical.")
-        elif varies:
-            number = len(difference.files)
-            echo(
-                f"{difference.name}: {number} of {pluralise(files, 'file')} "
-                f"differ{'s' * (number == 1)}, which the record allows: {varies}"
-            )
-        else:
+        declared = papers[key].artefacts[name].record.tiers[cast(Tier, tier)] if name else None
+        bound, reason = (declared.varies_by, declared.varies) if declared else (None, None)
+        may_vary = bound is not None and bool(compared.files)
+        receipt_changes = _changes_in_receipts(
+            compared.name, results, folder / "results", may_vary=may_vary
+        )
+        beyond = differences_beyond(compared, results, folder / "results", bound or 0.0)
+        if beyond or not (compared.is_same or may_vary):
             is_different = True
-            echo("\n".join(difference_lines(difference, results, folder / "results", 10)))
+            echo("\n".join(difference_lines(compared, results, folder / "results", 10)))
+        elif receipt_changes:
+            is_different = True
+            echo("\n".join([f"{compared.name}: the receipt differs", *_lines(receipt_changes)]))
+        elif compared.is_same:
+            files = len(read_receipt(results / f"{compared.name}.receipt.json")["outputs"])
+            echo(f"{compared.name}: {pluralise(files, 'file')} and receipt, identical.")
+        else:
+            varies = True
+            heading = (
+                f"{compared.name}: {pluralise(len(compared.cells), 'cell')} changed by no more "
+                f"than {bound:.0%} of the range, which the record allows: {reason}"
+            )
+            echo("\n".join([heading, *_lines(compared.cells)]))
     if is_different:
         echo(f"The new results are in {folder}.", err=True)
     elif into is None:
         shutil.rmtree(folder, ignore_errors=True)
-    return int(is_different)
+    return 1 if is_different else VARIES if varies else 0
+
+
+def differences_beyond(compared: Difference, results: Path, new: Path, bound: float) -> list[str]:
+    """Cells and files that differ by more than a share of the range of their metric or column.
+
+    The range is that of the numbers made again. Other formats of a table may differ if it does.
+    """
+    beyond = [
+        file
+        for file in compared.files
+        if not bound or f"{file.rpartition('.')[0]}.csv" not in compared.files
+    ]
+    for file in compared.files if bound else ():
+        if not file.endswith(".csv"):
+            continue
+        paths = [(folder / compared.name).parent / file for folder in (results, new)]
+        old, rebuilt = map(cells_of, paths)
+        numbers: dict[str, list[float]] = {}
+        for key, text in rebuilt.items():
+            numbers.setdefault(key.rpartition(" / ")[2], []).append(_number(text))
+        for change in changes(old, rebuilt):
+            values = [
+                value
+                for value in numbers.get(change.key.rpartition(" / ")[2], ())
+                if value == value
+            ]
+            span = max(values) - min(values) if values else 0.0
+            allowed = bound * (span or max(map(abs, values), default=0.0))
+            if not abs(_number(change.old) - _number(change.new)) <= allowed:
+                beyond.append(change.key)
+    return beyond
+
+
+def _number(text: str | None) -> float:
+    """Number in a cell; NaN, which is within no bound, if there is none."""
+    try:
+        return float(text or "nan")
+    except ValueError:
+        return float("nan")
+
+
+#: Differences of a result that are listed.
+LISTED = 10
+
+
+def _lines(differences: Sequence[Change]) -> list[str]:
+    lines = [
+        f"  {change.key}: {shorten(change.old)} -> {shorten(change.new)}"
+        for change in differences[:LISTED]
+    ]
+    more = len(differences) - LISTED
+    return [*lines, f"  ... and {more} more"] if more > 0 else lines
+
+
+def _changes_in_receipts(
+    name: str, results: Path, new: Path, *, may_vary: bool
+) -> tuple[Change, ...]:
+    """Differences between the receipts of a result and of the same result made again.
+
+    Only time, memory and host may differ, and the files that jobs made if they `may_vary`.
+    """
+    first, second = (read_receipt(folder / f"{name}.receipt.json") for folder in (results, new))
+    # The copy of the project has no commit.
+    second["code"] = without(second["code"], "commit", "dirty", "difference")
+    second["code"] |= _commit_of_code(first["code"])
+    sides = []
+    for receipt in (first, second):
+        files = {
+            kind: {
+                file["path"]: "varies"
+                if may_vary
+                and (kind == "outputs" or file["path"].startswith(("work/", "results/")))
+                else file["sha256"]
+                for file in receipt[kind]
+            }
+            for kind in ("inputs", "outputs")
+        }
+        content = without(receipt, "execution", "content_sha256") | files
+        sides.append(dict(sorted(flatten(content))))
+    return changes(*sides)
+
+
+def _commit_of_code(code: Mapping[str, Any]) -> dict[str, Any]:
+    """What a receipt that names this commit must say about the code of the project."""
+    commit = code.get("commit")
+    changed = set() if commit is None else changed_since(str(commit), project.ROOT)
+    if changed is None:
+        return {"commit": "unknown here"}
+    files = files_by_code(project.ROOT.resolve())[code["sha256"]]
+    uncommitted = difference(files, changed, project.ROOT.resolve())
+    fields = {"commit": commit, "dirty": uncommitted is not None}
+    return fields | ({"difference": uncommitted} if uncommitted else {})
+
+
+def without(mapping: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """A mapping without some of its keys."""
+    return {key: value for key, value in mapping.items() if key not in keys}
 
 
 #: Files and folders of a project that are copied.
@@ -150,8 +272,17 @@ def check_origin(receipts: Sequence[Path], root: Path) -> None:
                 )
 
 
-def rebuild(names: Sequence[str], root: Path, folder: Path, cores: int) -> None:
-    """Rebuild results in a copy of the project; Snakemake's output goes to standard error."""
+#: Start of the names of variables that could change a run: those of Snakemake and Python.
+FOREIGN = ("SNAKEMAKE_", "PYTHON")
+
+
+def rebuild(
+    names: Sequence[str], root: Path, folder: Path, cores: int, overrides: Path | None = None
+) -> None:
+    """Rebuild results in a copy of the project; Snakemake's output goes to standard error.
+
+    No profile and no variable of the caller changes the run.
+    """
     for part in PARTS:
         source = root / part
         if source.is_dir():
@@ -167,10 +298,15 @@ def rebuild(names: Sequence[str], root: Path, folder: Path, cores: int) -> None:
     targets = [
         f"results/{name}.{'verdicts.json' if name.count('/') == 2 else 'csv'}" for name in names
     ]
+    options = ["--profile", "none", "--workflow-profile", "none", "--logger", "everycell"]
+    options += ["--show-failed-logs", "--cores", str(cores)]
+    if overrides is not None:
+        options += ["--configfile", str(overrides.resolve())]
+    own = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     completed = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", str(cores), "--", *targets],
+        [sys.executable, "-m", "snakemake", *options, "--", *targets],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder.resolve() / "src")},
+        env=own | {"PYTHONPATH": str(folder.resolve() / "src")},
         stdout=sys.stderr,
         check=False,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +13,13 @@ from rich.table import Table
 from everycell.cli import project
 from everycell.cli.names import Names
 from everycell.cli.options import Form, Format, OnlyTier
-from everycell.cli.printing import output_console, pluralise, print_for_programs, print_json
+from everycell.cli.printing import (
+    output_console,
+    pluralise,
+    print_for_programs,
+    print_json,
+    print_list,
+)
 from everycell.cli.project import can_be_run, collect_results
 from everycell.records.cells import RecordError
 from everycell.records.folders import Tier
@@ -29,7 +35,15 @@ from everycell.verdicts.counts import (
     total,
 )
 from everycell.verdicts.headlines import claim_lines, describe_verdicts, headline, headlines
-from everycell.verdicts.reports import STATES, VERDICTS, Result, Verdict, format_counts
+from everycell.verdicts.reports import (
+    STATES,
+    VERDICTS,
+    Result,
+    Verdict,
+    explained_by_source,
+    format_counts,
+)
+from everycell.verdicts.results import stem_of
 
 #: Columns with counts.
 COUNTS = ("verdicts", "explained", "claims")
@@ -122,14 +136,14 @@ def _print_table(rows: list[dict[str, Any]], columns: list[str]) -> None:
     if not rows:
         typer.echo("No matches; `everycell list` without options lists everything.")
         return
-    table = Table(box=None)
-    for column in (*columns, "verdicts", "claims"):
-        table.add_column("artefact" if column == "id" else column)
+    lines = []
     for row in rows:
         verdicts = format_counts(row["verdicts"], row["explained"])
         outcomes = ", ".join(f"{number} {name}" for name, number in row["claims"].items() if number)
-        table.add_row(*(str(row[column]) for column in columns), verdicts, outcomes)
-    output_console().print(table)
+        lines.append([*(str(row[column]) for column in columns), verdicts, outcomes])
+    names = ["artefact" if column == "id" else column for column in columns]
+    counts = ("verdicts", "claims")
+    print_list([*names, *counts], lines, wrapped=counts, dispensable=("claims", "verdicts"))
 
 
 def _row(result: Result) -> dict[str, Any]:
@@ -200,11 +214,13 @@ def page() -> None:
     from everycell.config import read_config
     from everycell.receipts.provenance import write_lineage
     from everycell.render.page.pages import write_page
+    from everycell.workflow.deviations import find_deviations
 
     papers = project.papers()
     results = collect_results(papers, audits=audits_of)
     write_lineage(project.RESULTS, project.ROOT, read_config(Path("config.yaml")).cache)
-    path = write_page(project.RESULTS / "index.html", results, papers)
+    notices = find_deviations(project.RESULTS, project.ROOT).notices
+    path = write_page(project.RESULTS / "index.html", results, papers, notices)
     typer.echo(f"Page: {path}")
 
 
@@ -220,28 +236,49 @@ def summary(form: Format = "table") -> None:
 
 
 def print_summary(
-    papers: Mapping[str, Paper], keys: Iterable[str] | None = None, form: Form = "table"
+    papers: Mapping[str, Paper], chapters: Collection[str] = (), form: Form = "table"
 ) -> None:
-    """Print the counts of papers (all by default), and in a table also the path of the page."""
-    papers = {key: papers[key] for key in (papers if keys is None else keys)}
-    chapters = count_chapters(papers, collect_results(papers, can_be_run))
-    by_paper = {
-        key: total(counts for (paper, _), counts in chapters.items() if paper == key)
-        for key in papers
-    }
+    """Print the counts of papers, or of some chapters, and in a table also the page's path."""
+    groups: dict[str, list[Counts]] = {} if chapters else {key: [] for key in papers}
+    for (paper, chapter), counts in count_chapters(
+        papers, collect_results(papers, can_be_run)
+    ).items():
+        if not chapters or f"{paper}_ch{chapter}" in chapters:
+            groups.setdefault(f"{paper}_ch{chapter}" if chapters else paper, []).append(counts)
+    totals = {name: total(group) for name, group in groups.items()}
     if form != "table":
-        rows = [{"paper": key, **_summary_row(counts)} for key, counts in by_paper.items()]
+        rows = [{"paper": key, **_summary_row(counts)} for key, counts in totals.items()]
         print_for_programs(pd.DataFrame(rows), form)
         return
-    for key, counts in by_paper.items():
-        typer.echo(f"{key}: {_summary_line(counts)}")
+    for name, counts in totals.items():
+        typer.echo(f"{name}: {_summary_line(counts)}")
     typer.echo(f"Page: {project.RESULTS / 'index.html'}")
-    overall = total(by_paper.values())
-    typer.echo(f"All: {_summary_line(overall)}")
+    overall = total(totals.values())
+    if len(totals) > 1:
+        typer.echo(f"All: {_summary_line(overall)}")
     for name, verdicts in headlines(overall).items():
         typer.echo(f"{'  ' * name.startswith('of them')}{headline(name, verdicts)}.")
     for name, line in claim_lines(overall).items():
         typer.echo(f"{'  ' * name.startswith('of them')}{line}.")
+
+
+def print_outcomes(
+    papers: Mapping[str, Paper], requests: Collection[tuple[Artefact, Tier]]
+) -> None:
+    """Print the verdicts of results that were requested by name, their files, and what is next."""
+    keys = {(artefact.id, tier) for artefact, tier in requests}
+    for result in collect_results(papers, lambda artefact, tier: (artefact.id, tier) in keys):
+        report = result.report
+        verdicts = format_counts(report.verdicts, explained_by_source(report.cells))
+        if report.state == "surrogate":
+            verdicts = "run on surrogate data; no published value is compared"
+        name = result.artefact.id
+        typer.echo(f"{name} ({result.tier}): {verdicts or 'made; the paper states no values'}.")
+        path = stem_of(result.artefact, result.tier, project.RESULTS)
+        suffix = ".svg" if f"{path.name}.svg" in report.files else ".html"
+        typer.echo(f"  {path.with_suffix(suffix)}")
+    names = dict.fromkeys(artefact.id for artefact, _ in requests)
+    typer.echo(f"Next: `everycell show {next(iter(names))}` shows its cells.")
 
 
 def _summary_row(counts: Counts) -> dict[str, Any]:

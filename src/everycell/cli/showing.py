@@ -10,15 +10,15 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from everycell.cli import project
 from everycell.cli.grids import grid_lines
 from everycell.cli.names import Names, Selection
 from everycell.cli.options import Form, Format, OnlyTier
-from everycell.cli.printing import output_console, print_for_programs
+from everycell.cli.printing import output_console, print_for_programs, print_list
 from everycell.cli.project import collect_results, warn_of_faults
+from everycell.cli.tex_tables import is_reproduced, table_as_tex, verdicts_as_tex
 from everycell.records.cells import RecordError
 from everycell.records.folders import TIERS, Tier
 from everycell.records.papers import Artefact, Paper, all_artefacts
@@ -31,9 +31,8 @@ from everycell.render.verdict_tables import (
     surrogate_grid,
     verdict_cells,
     verdict_grid,
-    verdict_table_as_tex,
 )
-from everycell.render.vocabulary import TINTS
+from everycell.render.vocabulary import TINTS, section_and_page
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.reports import (
     CAUSE_NAMES,
@@ -77,7 +76,7 @@ def show(
         bool,
         typer.Option(
             "--verdicts",
-            help="With --format tex: the table as published, cells coloured by verdict.",
+            help="With --format tex: published values, with reproduced ones, coloured by verdict.",
         ),
     ] = False,
 ) -> None:
@@ -96,8 +95,9 @@ def show(
         artefact = papers[selection.paper].artefacts[selection.artefact]
         results = _results_of(artefact, tier)
         warn_of_faults(results)
-        if verdicts:
-            typer.echo(_verdicts_as_tex(artefact, results), nl=False)
+        if form == "tex":
+            as_tex = verdicts_as_tex if verdicts else table_as_tex
+            typer.echo(as_tex(artefact, results), nl=False)
         elif form == "table":
             _show_artefact(artefact, results)
         else:
@@ -111,17 +111,6 @@ def show(
         ),
     )
     _show_list(selection, papers, results, form)
-
-
-def _verdicts_as_tex(artefact: Artefact, results: Sequence[Result]) -> str:
-    """LaTeX table of the deepest tier with reproduced values."""
-    reports = [result.report for result in results if _is_reproduced(result)]
-    if not reports:
-        raise RecordError(
-            f"{artefact.id} has no reproduced values and thus no verdicts; "
-            f"`everycell show {artefact.id}` explains how to reproduce it."
-        )
-    return verdict_table_as_tex(artefact, reports[-1])
 
 
 def _results_of(artefact: Artefact, tier: Tier | None) -> list[Result]:
@@ -157,12 +146,12 @@ def _show_list(
         if selection.chapter:
             heading += f", chapter {selection.chapter}: {paper.chapters[selection.chapter]}"
         console.print(Text(heading, style="bold"))
-    table = Table(box=None)
-    for column in frame.columns:
-        table.add_column(column, no_wrap=column != "title")
-    for row in frame.itertuples(index=False, name=None):
-        table.add_row(*row)
-    console.print(table)
+    print_list(
+        list(frame.columns),
+        [list(row.values()) for row in rows],
+        wrapped=("title", "cells"),
+        dispensable=("cells", "full", "title", "released"),
+    )
     console.print("`everycell show ARTEFACT` shows the cells of an artefact and what a run needs.")
 
 
@@ -198,7 +187,7 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     tables = {
         result.tier: verdict_cells(artefact, result.report)
         for result in reversed(results)
-        if _is_reproduced(result)
+        if is_reproduced(result)
     }
     for tier, cells in tables.items():
         _print_heading(console, f"{tier}: reproduced")
@@ -210,9 +199,9 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     for tier, cells in tables.items():
         _print_differences(console, tier, cells)
     for result in results:
-        is_reproduced = result.report.state == "reproduced"
-        if result.report.state == "surrogate" or (is_reproduced and artefact.cells.empty):
-            _print_uncompared(console, artefact, result)
+        has_values = result.report.state == "reproduced"
+        if result.report.state == "surrogate" or (has_values and artefact.cells.empty):
+            _print_uncompared(console, artefact, result, in_full=not tables)
     notes = [artefact.record.explanation] if artefact.record.explanation else []
     notes += [f"{result.tier}: {note}." for result in results for note in result.report.notes]
     notes += [
@@ -316,8 +305,13 @@ def _print_differences(console: Console, tier: str, cells: Sequence[VerdictCell]
     _print_list(console, f"differences ({tier})", lines)
 
 
-def _print_uncompared(console: Console, artefact: Artefact, result: Result) -> None:
-    """Print values that are not compared, below the published ones if the keys are the same."""
+def _print_uncompared(
+    console: Console, artefact: Artefact, result: Result, *, in_full: bool
+) -> None:
+    """Print values that are not compared, below the published ones if the keys are the same.
+
+    Unless `in_full`, only their file is named.
+    """
     name = result.report.foreign or artefact.record.tiers[result.tier].name
     heading = f"surrogate data ({result.tier}): {name}"
     if result.report.state == "reproduced":
@@ -325,6 +319,9 @@ def _print_uncompared(console: Console, artefact: Artefact, result: Result) -> N
     _print_heading(console, heading)
     stem = stem_of(artefact, result.tier, project.RESULTS)
     path = stem.with_name(f"{stem.name}.csv")
+    if not in_full:
+        console.print(f"The values are in {path}; --tier {result.tier} shows them.", soft_wrap=True)
+        return
     # The values of a figure are in its plot.
     is_figure = f"{stem.name}.svg" in result.report.files
     grid = None if is_figure else surrogate_grid(artefact, path)
@@ -347,7 +344,7 @@ def _print_claims(console: Console, result: Result) -> None:
     run_on = "surrogate data" if report.state == "surrogate" else "reproduced"
     lines = [
         f"[published: {claim.on_published}, "
-        f"{run_on}: {claim.on_reproduced}] {claim.claim} ({claim.source})"
+        f"{run_on}: {claim.on_reproduced}] {claim.claim} ({section_and_page(claim.source)})"
         for claim in report.claims
     ]
     reasons = dict.fromkeys(
@@ -364,11 +361,6 @@ def _print_state(console: Console, artefact: Artefact, result: Result) -> None:
         console.print(
             f"  everycell make results/{result.tier}/{artefact.id}.verdicts.json", soft_wrap=True
         )
-
-
-def _is_reproduced(result: Result) -> bool:
-    """Whether any cell has a reproduced value."""
-    return any(cell.reproduced is not None for cell in result.report.cells)
 
 
 def _cells_frame(artefact: Artefact, results: Sequence[Result]) -> pd.DataFrame:

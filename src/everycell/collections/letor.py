@@ -14,6 +14,7 @@ import pandas as pd
 
 from everycell.base.errors import DataError
 from everycell.base.text_files import text_lines
+from everycell.base.untrusted import max_unpacked_size
 
 #: Largest number of features per document: the dense vectors are kept in memory.
 MAX_FEATURES = 10_000
@@ -62,6 +63,14 @@ def read_letor(path: Path, *, features: int | None = None, first: int = 1) -> pd
             value=matrix.shape[1],
             expected=f"at most {MAX_FEATURES} features",
             fix="number them consecutively",
+        )
+    if 8 * np.prod(matrix.shape) > (limit := max_unpacked_size(path)):
+        raise DataError(
+            path,
+            fault=f"has {matrix.shape[0]:,} documents with {matrix.shape[1]:,} features, most of "
+            f"which are missing",
+            expected=f"at most {limit:,} bytes",
+            fix="number the features consecutively",
         )
     vectors = matrix.toarray()
     if not len(labels):

@@ -131,7 +131,7 @@ def read_judgements(path: Path, queries: Collection[str]) -> pd.DataFrame:
     query_ids = frozenset(queries)
     rows: dict[tuple[str, str], int] = {}
     for number, line in _lines(path):
-        parts = line.split()
+        parts = line.split(maxsplit=4)
         if len(parts) != 4 or not all(map(_NUMBER.fullmatch, parts)):
             raise DataError(
                 path,

@@ -20,19 +20,32 @@ import pandas as pd
 import psutil
 
 import everycell
-from everycell.base.files import CANNOT_WRITE, describe_os_error, fingerprint, naming
-from everycell.receipts.code import code_sha256, files_of_sources, script_files, source_file
+from everycell.base.files import CANNOT_WRITE, describe_os_error, fingerprint, naming, sha256
+from everycell.receipts.code import (
+    LIBRARY,
+    code_sha256,
+    files_of_sources,
+    roots_of_code,
+    script_files,
+    source_file,
+    undeclared_file,
+)
 from everycell.receipts.intermediate import (
     expected_hash,
     is_intermediate,
     record_path,
     write_record,
 )
+from everycell.receipts.uncovered import uncovered_code
 from everycell.records.folders import papers_module
 from everycell.records.registry import check
 
 #: Parameters that are not settings of a result.
 NO_SETTINGS = ("code", "modules", "script")
+
+
+class UndeclaredInputError(Exception):
+    """The code of a job names a file that is not an input of its rule."""
 
 
 class InputChangedError(Exception):
@@ -100,6 +113,7 @@ class Job:
             self._check_made_inputs()
             for output in self._intermediate_outputs():
                 record_path(output).unlink(missing_ok=True)
+            self._check_library()
             self._code = self._check_code()
         except BaseException as error:
             with self.log:
@@ -126,6 +140,19 @@ class Job:
     def _intermediate_outputs(self) -> list[Path]:
         return [path for path in map(Path, self.snakemake.output) if is_intermediate(path)]
 
+    def _check_library(self) -> None:
+        """Refuse a library from elsewhere that differs from the project's own copy."""
+        [expected, *_] = roots_of_code(Path().absolute())
+        if expected.resolve() == LIBRARY.resolve():
+            return
+        for path in sorted(expected.glob("everycell/**/*.py")):
+            running = LIBRARY / path.relative_to(expected)
+            if not running.is_file() or sha256(running) != sha256(path):
+                raise InputChangedError(
+                    f"Jobs import everycell from {LIBRARY}, where {running.relative_to(LIBRARY)} "
+                    f"differs from that of this project; run with PYTHONPATH={expected}."
+                )
+
     def _check_code(self) -> dict[Path, str]:
         """Hash the job's code; refuse code that changed after the run began."""
         params, root = self.snakemake.params, Path()
@@ -148,6 +175,8 @@ class Job:
                     "same command again."
                 )
             files |= code
+        if fault := undeclared_file(files, self.input_hashes, root):
+            raise UndeclaredInputError(fault)
         return {path: fingerprint(path) for path in files}
 
     @property
@@ -210,7 +239,7 @@ class Job:
                 if error is None:
                     self._finish()
                     for output in self._intermediate_outputs():
-                        write_record(output, self.input_hashes)
+                        write_record(output, self.input_hashes, self.uncovered_code)
             except BaseException as fault:
                 self._log_error(fault)
                 raise
@@ -228,6 +257,8 @@ class Job:
                     f"{path} was {'changed' if path.exists() else 'removed'} while this job ran, "
                     "so its outputs were discarded; run the same command again."
                 )
+        #: Files with code that ran here although no hash or version covers it.
+        self.uncovered_code = uncovered_code(self._code, Path())
 
     def _log_error(self, error: BaseException) -> None:
         text = self._describe_error(error)

@@ -149,4 +149,5 @@ class ResultJob(Job):
             code_files=self._code,
             checkout=self.snakemake.config.get("checkout"),
             perturbed=self.perturbed,
+            uncovered_code=self.uncovered_code,
         )

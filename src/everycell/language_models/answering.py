@@ -20,6 +20,7 @@ from typing import Any, TextIO, cast
 
 from everycell.base.files import write_atomically
 from everycell.base.settings import validate_part
+from everycell.base.untrusted import in_quotes
 from everycell.language_models.costs import Budget, Estimate, Progress, Throughput, estimate
 from everycell.language_models.endings import Endings, count_endings
 from everycell.language_models.endpoint import Endpoint, endpoint_identity
@@ -50,6 +51,10 @@ class EmptyAnswersError(LanguageModelError):
     """Too many answers are empty for a result; the message counts them by reason."""
 
 
+class ChangedModelError(LanguageModelError):
+    """A server changed its model within a record; the message has both names."""
+
+
 class RecordedModel:
     """A `LanguageModel` that wraps another one and sends each request only once.
 
@@ -65,12 +70,19 @@ class RecordedModel:
         workers: int = 1,
         batch: int = 1,
         budget: Budget | None = None,
+        may_change: bool = False,
     ) -> None:
         self.record = record
         self.identity = identity
         self.requests_sent = 0
         self.speed = Throughput()
         self._budget = budget
+        self._may_change = may_change
+        # What the server said that it is, in the record and in new answers.
+        self._served_by: set[str] = set()
+        for entry in record.entries.values():
+            if entry.model == identity:
+                self._refuse_change(entry.answer)
         self._used: dict[str, Entry] = {}
         self._load = load
         self._workers = workers
@@ -225,10 +237,23 @@ class RecordedModel:
         self._keep(request, model.answer(request), progress)
 
     def _keep(self, request: Request, answer: Answer, progress: Progress) -> None:
-        self.record.add(self.identity, request, answer)
         with self._lock:
             self.requests_sent += 1
+            self._refuse_change(answer)
+        self.record.add(self.identity, request, answer)
+        with self._lock:
             progress.step(answer)
+
+    def _refuse_change(self, answer: Answer) -> None:
+        """Reject an answer of another model, or another version, than the record's."""
+        self._served_by |= {answer.served_by} - {""}
+        if len(self._served_by) > 1 and not self._may_change:
+            names = " and ".join(map(in_quotes, sorted(self._served_by)))
+            raise ChangedModelError(
+                f"{self.record.path}: {self.identity.host} answered as {names}, so the record "
+                "would mix answers of several models; use one record per version, or allow it with "
+                "`may_change: true` of the endpoint."
+            )
 
     def _describe_missing(self, requests: Sequence[Request], missing: dict[str, Request]) -> str:
         key, request = next(iter(missing.items()))
@@ -293,6 +318,7 @@ def open_language_model(
             workers=workers,
             batch=batch,
             budget=budget,
+            may_change=endpoint is None or endpoint.may_change,
         )
         try:
             yield model

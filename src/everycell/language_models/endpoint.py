@@ -331,12 +331,13 @@ class Endpoint:
 def endpoint_identity(settings: EndpointSettings) -> Identity:
     """Identity of an endpoint's model, from its settings.
 
-    The revision includes the additional fields of requests, since answers depend on them.
+    It includes the additional fields of requests, since answers depend on them.
     """
     url = httpx2.URL(settings.url.rstrip("/"))
     extra = json.dumps(settings.extra, sort_keys=True) if settings.extra else ""
-    revision = " ".join(part for part in (settings.version, extra) if part)
-    return Identity(name=settings.model, revision=revision, host=url.host, url=str(url))
+    return Identity(
+        name=settings.model, revision=settings.version, host=url.host, url=str(url), extra=extra
+    )
 
 
 def _last_error(state: RetryCallState) -> BaseException | None:

@@ -60,6 +60,8 @@ class Identity(_Model):
     revision: str = ""
     host: str = ""
     url: str = Field("", exclude_if=lambda url: not url)
+    #: Additional fields of requests, as JSON: a field of its own, which no version can imitate.
+    extra: str = Field("", exclude_if=lambda extra: not extra)
     dtype: str = ""
 
 

@@ -31,6 +31,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from everycell.base.errors import DataError
 from everycell.language_models.generation import (
     SOURCE_FILE,
     Answer,
@@ -43,6 +44,7 @@ from everycell.language_models.generation import (
 )
 from everycell.language_models.reasoning import is_reasoning_tag, opening_tag
 from everycell.language_models.tokens import ChosenLogprobs, PromptTokens, SeededSampling, StopTexts
+from everycell.learning.model_settings import check_ranges, check_size
 from everycell.learning.models import ModelError, load_weights, model_folder, quiet, read_tokenizer
 
 #: Number of tokens of a prompt that are processed at once.
@@ -312,12 +314,23 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
     }
     try:
         with quiet(), patch.multiple(gguf, **cached):
+            check_ranges(
+                file,
+                {
+                    name: field.contents()
+                    for name, field in gguf.GGUFReader(file).fields.items()
+                    if len(field.data) == 1
+                },
+            )
+            check_size(AutoModelForCausalLM, file.parent, gguf_file=file.name)
             tokenizer = AutoTokenizer.from_pretrained(
                 file.parent, gguf_file=file.name, trust_remote_code=False
             )
             model = AutoModelForCausalLM.from_pretrained(
                 file.parent, gguf_file=file.name, trust_remote_code=False, dtype=torch.float32
             )
+    except DataError:
+        raise
     # gguf, numpy, torch and transformers raise different errors for a damaged file.
     except Exception as error:
         raise ModelError(

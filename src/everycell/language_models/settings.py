@@ -151,6 +151,11 @@ class EndpointSettings(Settings):
         description="Additional fields of each request, such as `top_k: -1`; null removes a "
         "field that the server does not accept.",
     )
+    may_change: bool = Field(
+        False,
+        description="Whether a record may have answers of several models or versions, as the "
+        "server names them (`served_by`).",
+    )
     timeout: float = Field(
         120.0, gt=0, description="Seconds within which a complete answer must arrive."
     )

@@ -41,6 +41,8 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
+from everycell.base.errors import DataError
+from everycell.learning.model_settings import check_size, read_settings, without_panics
 from everycell.learning.tildev2 import TildeV2
 
 logger = logging.getLogger(__name__)
@@ -281,6 +283,7 @@ def _hub_folder(name: str, network: bool, revision: str | None) -> Path:
 
 
 def _read_weights(folder: Path, name: str, head: Head, seed: int | None) -> BertPreTrainedModel:
+    read_settings(folder / "config.json")
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
@@ -318,7 +321,9 @@ def load_weights(
     model_class: Any, folder: Path, name: str, **options: Any
 ) -> tuple[Any, list[str]]:
     """Load a model from a folder; also return the sorted names of missing weights."""
+    read_settings(folder / "config.json")
     try:
+        check_size(model_class, folder)
         model, report = model_class.from_pretrained(
             folder,
             local_files_only=True,
@@ -327,6 +332,8 @@ def load_weights(
             output_loading_info=True,
             **({"dtype": torch.float32} | options),
         )
+    except DataError:
+        raise
     # A damaged file raises errors of safetensors, torch and transformers without a common base.
     except Exception as error:
         reason = str(error).partition("\n")[0]
@@ -342,13 +349,14 @@ def read_tokenizer(folder: Path, name: str, kind: Any = AutoTokenizer) -> PreTra
     try:
         # trust_remote_code is explicit because transformers would otherwise ask on the terminal
         # whether it may run the code in the folder.
-        return kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        tokenizer = kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     # The tokenizers library raises plain Exceptions.
     except Exception as error:
         raise ModelError(
             f"The tokenizer of {name} cannot be read ({error}): a file in {folder} is damaged; "
             "copy it again from the model's source."
         ) from error
+    return without_panics(tokenizer, folder)
 
 
 #: Entries before the words, as in BERT's vocabularies: TILDE's markers are entries 1 and 2.

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from everycell.base.files import atomic_path, describe_os_error
-from everycell.base.untrusted import in_quotes
-from everycell.learning.models import FILES, PICKLES, ModelError, download_model
+from everycell.base.untrusted import UNPACKED, in_quotes, parse_json, text_of
+from everycell.learning.models import FILES, PICKLES, ModelError, commit_of, download_model
 
 if TYPE_CHECKING:
     import torch
@@ -29,6 +29,10 @@ WEIGHTS = "pytorch_model.bin"
 INDEX = f"{WEIGHTS}.index.json"
 # Configuration and tokenizer.
 _OTHER_FILES = [pattern for pattern in FILES if "safetensors" not in pattern]
+#: Allowed size of all weights relative to the file: tied weights have two names and one storage.
+_TIED = 4
+#: Allowed memory of the process that reads a pickle, relative to the file, beside one GiB.
+_MEMORY = 10
 
 
 def convert_weights(source: Path | str, target: Path, *, one_output: bool = False) -> list[Path]:
@@ -48,9 +52,8 @@ def convert_weights(source: Path | str, target: Path, *, one_output: bool = Fals
     config = _config(source) if one_output else None
     with atomic_path(target) as temporary:
         temporary.mkdir()
-        for name in names:
-            new = temporary / _safe_name(name)
-            _convert_in_subprocess(source / name, new, one_output)
+        for name, new_name in _new_names(source, names).items():
+            _convert_in_subprocess(source / name, temporary / new_name, one_output)
         _copy_other_files(source, temporary)
         if config is not None:
             config |= {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
@@ -64,7 +67,7 @@ def convert_weights(source: Path | str, target: Path, *, one_output: bool = Fals
 def _weight_files(source: Path) -> list[str]:
     """Names of the files with weights."""
     if (source / WEIGHTS).is_file():
-        return [WEIGHTS]
+        return [_own_file(source, source / WEIGHTS).name]
     if not (source / INDEX).is_file():
         raise ModelError(
             f"{source} has no {WEIGHTS}: give a folder that contains it, or its parts and {INDEX}."
@@ -77,12 +80,34 @@ def _weight_files(source: Path) -> list[str]:
                 f"{source / INDEX} lists {in_quotes(name)}, which is not a file next to it: copy "
                 "all parts of the model there."
             )
+        _own_file(source, source / name)
     return names
+
+
+def _own_file(source: Path, path: Path) -> Path:
+    """The path, unless it is a link to a file outside the model's folder."""
+    home = source.resolve()
+    # In the hub's cache, all files of a snapshot are links to blobs next to it.
+    home = home.parents[1] if commit_of(home) else home
+    if not path.resolve().is_relative_to(home):
+        raise ModelError(
+            f"{path} is a link to a file outside the folder of the model: replace it by the file "
+            "if it belongs to the model, or remove it."
+        )
+    return path
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON object next to the weights."""
+    content = parse_json(text_of(_own_file(path.parent, path)))
+    if not isinstance(content, dict):
+        raise ValueError("it is not an object")
+    return content
 
 
 def _index(source: Path) -> dict[str, Any]:
     try:
-        index = json.loads((source / INDEX).read_text(encoding="utf-8"))
+        index = _read_object(source / INDEX)
         if not all(isinstance(name, str) for name in index["weight_map"].values()):
             raise TypeError("a name is not a string")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -94,19 +119,28 @@ def _index(source: Path) -> dict[str, Any]:
 
 def _config(source: Path) -> dict[str, Any]:
     try:
-        config = json.loads((source / "config.json").read_text(encoding="utf-8"))
-        if not isinstance(config, dict):
-            raise ValueError("it is not an object")
+        return _read_object(source / "config.json")
     except (OSError, ValueError) as error:
         raise ModelError(
             f"{source / 'config.json'} is not the configuration of a model ({error}): copy it "
             "again from the source, because --one-output edits it."
         ) from None
-    return config
 
 
-def _safe_name(name: str) -> str:
-    return name.replace("pytorch_model", "model").removesuffix(".bin") + ".safetensors"
+def _new_names(source: Path, names: list[str]) -> dict[str, str]:
+    """Name of each file with weights -> its name as safetensors."""
+    new_names: dict[str, str] = {}
+    for name in names:
+        new_name = name.replace("pytorch_model", "model").removesuffix(".bin") + ".safetensors"
+        for other, used in new_names.items():
+            # Some file systems do not distinguish upper and lower case.
+            if used.lower() == new_name.lower():
+                raise ModelError(
+                    f"{source / name} and {other} would both become {used}: rename one of them, "
+                    f"also in {INDEX}."
+                )
+        new_names[name] = new_name
+    return new_names
 
 
 def _convert_in_subprocess(path: Path, new: Path, one_output: bool) -> None:
@@ -129,12 +163,15 @@ def _copy_other_files(source: Path, folder: Path) -> None:
     for pattern in _OTHER_FILES:
         for path in source.glob(pattern):
             if path.is_file():
+                _own_file(source, path)
                 new = folder / path.relative_to(source)
                 new.parent.mkdir(exist_ok=True)
                 shutil.copyfile(path, new)
     if (source / INDEX).is_file() and not (source / WEIGHTS).is_file():
         index = _index(source)
-        index["weight_map"] = {key: _safe_name(name) for key, name in index["weight_map"].items()}
+        weight_map = index["weight_map"]
+        new_names = _new_names(source, sorted(set(weight_map.values())))
+        index["weight_map"] = {key: new_names[name] for key, name in weight_map.items()}
         text = json.dumps(index, indent=2) + "\n"
         (folder / "model.safetensors.index.json").write_text(text, encoding="utf-8")
 
@@ -149,9 +186,10 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
 
     try:
         # A file from an older version of torch is not an archive, and cannot be memory-mapped.
-        content = torch.load(
-            path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path)
-        )
+        is_archive = zipfile.is_zipfile(path)
+        if is_archive:
+            _refuse_compressed(path)
+        content = torch.load(path, map_location="cpu", weights_only=True, mmap=is_archive)
     except pickle.UnpicklingError as error:
         reason = str(error).replace("\n", " ")
         raise ModelError(
@@ -160,7 +198,7 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
             "you trust."
         ) from None
     # Reading bytes that are not a pickle may raise a LookupError.
-    except (RuntimeError, ValueError, OSError, EOFError, LookupError) as error:
+    except (RuntimeError, ValueError, OSError, EOFError, LookupError, zipfile.BadZipFile) as error:
         raise ModelError(
             f"{path} cannot be read ({str(error).splitlines()[0]}): copy it again."
         ) from None
@@ -169,9 +207,16 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
             f"{path} is not a mapping of names to weights: use the checkpoint of a model."
         )
     supported: dict[torch.dtype, bool] = {}
+    total, limit = 0, max(UNPACKED, _TIED * path.stat().st_size)
     for name, tensor in content.items():
         if fault := _fault(name, tensor, supported):
             raise ModelError(f"{path}: {fault}.")
+        total += tensor.nbytes
+    if total > limit:
+        raise ModelError(
+            f"{path} has weights of {total:,} bytes, which repeat what it stores, expected at most "
+            f"{limit:,}: save each weight once."
+        )
     # Tensors that share memory are copied, so that the file contains all names.
     pointers: set[int] = set()
     weights = {}
@@ -199,6 +244,29 @@ def _convert(path: Path, new: Path, one_output: bool) -> None:
         # The temporary folder has the name of the new one.
         file = f"{new.parent.name}/{new.name}"
         raise OSError(int(code[1]), os.strerror(int(code[1])), file) from None
+
+
+def _refuse_compressed(path: Path) -> None:
+    """Refuse an archive with compressed members: torch writes none, and they may be a bomb."""
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            if member.compress_type != zipfile.ZIP_STORED:
+                raise ValueError(f"its member {in_quotes(member.filename)} is compressed")
+
+
+def _limit_memory(path: Path) -> None:
+    """Limit this process's memory to what the weights in a file may need."""
+    import resource
+
+    import torch
+
+    # Each thread would reserve memory of its own.
+    torch.set_num_threads(1)
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    limit = pages * resource.getpagesize() + 2**30 + _MEMORY * path.stat().st_size
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
 def _fault(name: Any, tensor: Any, supported: dict[torch.dtype, bool]) -> str | None:
@@ -241,6 +309,9 @@ def _shorten_refusal(reason: str) -> str:
 
 if __name__ == "__main__":
     try:
+        # Other systems neither have this file nor enforce such limits.
+        if Path("/proc/self/statm").exists():
+            _limit_memory(Path(sys.argv[1]))
         _convert(Path(sys.argv[1]), Path(sys.argv[2]), "--one-output" in sys.argv[3:])
     except ModelError as error:
         sys.exit(str(error))

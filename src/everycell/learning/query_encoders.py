@@ -1,5 +1,7 @@
 """Query encoders for published indexes of MS MARCO: uniCOIL and five dense encoders.
 
+ANCE also encodes passages.
+
 They reimplement pyserini's encoders, because its uniCOIL and ANCE do not load with transformers 5.
 Weights are read from safetensors only.
 
@@ -19,6 +21,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch.nn import functional
 from transformers import (
@@ -33,6 +37,7 @@ from transformers import (
     RobertaPreTrainedModel,
 )
 
+from everycell.learning.batching import map_batches
 from everycell.learning.models import ModelError, load_weights, model_folder, quiet, read_tokenizer
 from everycell.learning.tildev2 import TildeV2
 
@@ -129,6 +134,23 @@ def encode_queries(
             yield _weights(tokenizer.convert_ids_to_tokens(ids["input_ids"][0]), vector.tolist())
         else:
             yield vector.tolist()
+
+
+def encode_passages(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    texts: Sequence[str],
+    *,
+    length: int = 512,
+) -> npt.NDArray[np.float32]:
+    """ANCE's vectors of passages, in batches, shape (n, 768)."""
+    vectors = map_batches(
+        lambda batch: model(**batch).float(),
+        tokenizer(list(texts), truncation=True, max_length=length)["input_ids"],
+        pad_id=tokenizer.pad_token_id,
+        device=model.device,
+    )
+    return np.stack(vectors)
 
 
 def _weights(pieces: Sequence[str], weights: Sequence[float]) -> dict[str, int]:

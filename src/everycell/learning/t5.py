@@ -1,6 +1,7 @@
-"""T5 models: rewriting of queries in the context of earlier turns, and duoT5.
+"""T5 models: rewriting of queries in the context of earlier turns, monoT5 and duoT5.
 
-duoT5 estimates which of two texts is more relevant to a query (Pradeep, Nogueira and Lin, "The
+monoT5 estimates whether a text is relevant to a query (Nogueira, Jiang, Pradeep and Lin, 2020).
+duoT5 estimates which of two texts is more relevant (Pradeep, Nogueira and Lin, "The
 Expando-Mono-Duo Design Pattern", 2021, section 3.3: the prompt, and the sum of both orders as the
 score of a text, SYM-SUM).
 """
@@ -15,6 +16,7 @@ import torch
 from transformers import GenerationConfig, PreTrainedTokenizerBase, T5ForConditionalGeneration
 
 from everycell.base.arrays import FloatArray
+from everycell.learning.batching import Batch, map_batches
 from everycell.learning.models import ModelError, load_weights, model_folder, quiet, read_tokenizer
 
 
@@ -73,6 +75,36 @@ def generate(
             generated = model.generate(**inputs, generation_config=settings)
         outputs += tokenizer.batch_decode(generated, skip_special_tokens=True)
     return [text.strip() for text in outputs]
+
+
+def relevance_scores(
+    model: T5ForConditionalGeneration,
+    tokenizer: PreTrainedTokenizerBase,
+    query: str,
+    texts: Sequence[str],
+    *,
+    length: int = 512,
+) -> FloatArray:
+    """Scores of monoT5: the logarithm of the probability that each text is relevant.
+
+    A prompt above the length loses its end, as in the authors' code of lajewska2025, chapter 3.
+    """
+    labels = [_label(tokenizer, word) for word in ("true", "false")]
+    prompts = [f"Query: {query} Document: {text} Relevant:" for text in texts]
+    start = model.config.decoder_start_token_id
+
+    def forward(batch: Batch) -> torch.Tensor:
+        decoder_ids = torch.full((len(batch["input_ids"]), 1), start, device=model.device)
+        logits = model(**batch, decoder_input_ids=decoder_ids).logits[:, 0, labels]
+        return torch.log_softmax(logits.float(), dim=1)[:, 0]
+
+    scores = map_batches(
+        forward,
+        tokenizer(prompts, truncation=True, max_length=length)["input_ids"],
+        pad_id=tokenizer.pad_token_id,
+        device=model.device,
+    )
+    return np.array(scores, dtype=np.float64)
 
 
 def pair_scores(

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -82,13 +82,14 @@ def ignored_scripts(root: Path) -> list[Path]:
     return [root / SCRIPTS / name for name in names if (root / SCRIPTS / name).exists()]
 
 
-def hashes_of_code(root: Path) -> set[str]:
-    """Hashes of the code that rules of a project can run: of its scripts and of its chapters."""
+def files_by_code(root: Path) -> dict[str, set[Path]]:
+    """Files of the code that rules of a project can run, its scripts and chapters, by its hash."""
     shared = shared_scripts(root)
     scripts = {*(root / SCRIPTS).rglob("*.py"), *shared.rglob("*.py")} - {*ignored_scripts(root)}
     jobs = [[script] for script in scripts]
     jobs += [[shared / CALLING, module] for module in (root / PAPERS).rglob("*.py")]
-    return {hash_of_sources(paths, root) for paths in jobs}
+    files = [files_of_sources(paths, root) for paths in jobs]
+    return {code_sha256(paths, root): paths for paths in files}
 
 
 def hash_of_sources(paths: Iterable[Path], root: Path) -> str:
@@ -124,7 +125,7 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
     script_roots, folder = (*roots, script.parent), f"{script.parent}/"
     files: set[Path] = set()
     data_files: set[Path] = set()
-    pending = [script]
+    pending = [script, *_parent_packages(script)]
     while pending:
         path = pending.pop()
         if path not in files:
@@ -142,6 +143,14 @@ def imported_files(script: Path, roots: Iterable[Path]) -> set[Path]:
         | data_files
         | {template for folder in folders for template in _template_files(folder)}
     )
+
+
+def _parent_packages(path: Path) -> Iterator[Path]:
+    """Files of the packages that a module is in, which run before it."""
+    for folder in path.parents:
+        if not (package := folder / "__init__.py").is_file():
+            return
+        yield package
 
 
 @cache
@@ -190,6 +199,30 @@ def _named_files(path: Path, source: bytes, roots: tuple[Path, ...]) -> frozense
     return frozenset(files)
 
 
+def undeclared_file(code: Iterable[Path], inputs: Iterable[Path], root: Path) -> str | None:
+    """Sentence about a file that the code of a project names, and that is neither input nor code.
+
+    Pages of the documentation, which messages name, are none of a job's data.
+    """
+    code, declared = {root / path for path in code}, {root / path for path in inputs}
+    for path in sorted(code):
+        if "everycell" in path.parts and path.is_relative_to(roots_of_code(root)[0]):
+            continue
+        for text in sorted({*STRING.findall(path.read_bytes())}):
+            name = text.decode("utf-8", "replace")
+            file = root / name
+            if "/" not in name or len(name) > LONGEST or file.suffix == ".md" or file in code:
+                continue
+            if not Path(name).is_absolute() and os.path.isfile(file):
+                if declared.isdisjoint({file, *file.parents}):
+                    return (
+                        f"{path.relative_to(root) if path.is_relative_to(root) else path} names "
+                        f"{name}, which is not an input of the rule; declare it under `input:`, "
+                        "so that a change makes the result again."
+                    )
+    return None
+
+
 # Hundreds of files import the same modules, and checking paths takes most of the time.
 
 
@@ -213,4 +246,4 @@ def _data_in(folder: Path) -> tuple[Path, ...]:
 
 @cache
 def _template_files(folder: Path) -> tuple[Path, ...]:
-    return tuple((folder / "templates").glob("*"))
+    return tuple(path for path in (folder / "templates").glob("*") if path.is_file())

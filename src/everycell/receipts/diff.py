@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
+from everycell.base.csv_files import read_text_columns
 from everycell.base.files import sha256
 from everycell.receipts.receipts import ReceiptError, read_receipt, receipts_in
 from everycell.records.registry import load_registry
@@ -33,6 +34,15 @@ class Change(_Part):
     key: str
     old: str | None
     new: str | None
+
+
+class Notice(NamedTuple):
+    """Files whose parameters are not those that their project gives them, and how they differ."""
+
+    files: list[str]
+    text: str
+    #: Whether the files were made with other parameters; the project may also lack settings.
+    is_certain: bool = True
 
 
 class Cause(_Part):
@@ -133,14 +143,14 @@ def _compare(name: str, first: Path, second: Path) -> Difference:
     return Difference(
         name=name,
         cells=tuple(cells),
-        verdicts=_changes(*verdicts),
-        claims=_changes(*claims),
+        verdicts=changes(*verdicts),
+        claims=changes(*claims),
         files=tuple(changed_files),
         causes=(*edited, *_causes_in_receipts(*receipts), *record_causes),
     )
 
 
-def _changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Change, ...]:
+def changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Change, ...]:
     """Differences between two mappings of names to texts, in the order of the first."""
     return tuple(
         Change(key=key, old=old.get(key), new=new.get(key))
@@ -151,7 +161,7 @@ def _changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Change, ..
 
 def _causes(kind: Kind, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Cause]:
     """Differences between two mappings as causes of one kind."""
-    for change in _changes(old, new):
+    for change in changes(old, new):
         yield Cause(kind=kind, name=change.key, old=change.old, new=change.new)
 
 
@@ -159,7 +169,7 @@ def _causes_in_receipts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Itera
     """Differences between two receipts, the most direct causes first."""
     sides = (old, new)
     yield from _causes("seed", *({"seed": json.dumps(side.get("seed"))} for side in sides))
-    settings = [dict(_flatten(side.get("parameters") or {})) for side in sides]
+    settings = [dict(flatten(side.get("parameters") or {})) for side in sides]
     for parameters in settings:
         # The receipt has a separate field for the seed.
         parameters.pop("seed", None)
@@ -202,30 +212,30 @@ def _format_code(code: Mapping[str, Any]) -> str:
     return f"{str(code.get('sha256'))[:12]} (commit {commit[:12] if commit else 'unknown'})"
 
 
-def _flatten(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def flatten(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Leaves of nested settings, under dotted names."""
     if isinstance(value, Mapping) and value:
         for key, part in value.items():
-            yield from _flatten(part, f"{name}.{key}" if name else str(key))
+            yield from flatten(part, f"{name}.{key}" if name else str(key))
     else:
         yield name, json.dumps(value, ensure_ascii=False)
 
 
 def _changed_cells(old: Path, new: Path, *, prefix: str) -> tuple[Change, ...]:
     """Cells whose values differ between two files; `prefix` is added to their keys."""
-    tables = [_cells_of(path) for path in (old, new)]
+    tables = [cells_of(path) for path in (old, new)]
     return tuple(
-        change.model_copy(update={"key": prefix + change.key}) for change in _changes(*tables)
+        change.model_copy(update={"key": prefix + change.key}) for change in changes(*tables)
     )
 
 
-def _cells_of(path: Path) -> dict[str, str]:
+def cells_of(path: Path) -> dict[str, str]:
     """Text of each cell by key: its key columns, or else its row number and column."""
     if not path.is_file():
         return {}
     try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (ValueError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
+        table = read_text_columns(path)
+    except (ValueError, csv.Error) as error:
         raise ReceiptError(
             f"{path} cannot be read as CSV ({str(error).strip()}); remove it and run snakemake "
             "again."
@@ -281,3 +291,11 @@ def _record_parts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 if part in entry:
                     name = f"{part} of {kind} {entry['id']}"
                     yield name, json.dumps(entry[part], ensure_ascii=False)
+
+
+def shorten(text: str | None) -> str:
+    """Shorten text to 80 characters, and a hash to 12."""
+    if not text:
+        return "nothing" if text is None else "(empty)"
+    is_hash = len(text) == 64 and not set(text) - set("0123456789abcdef")
+    return text[:12] if is_hash else text if len(text) <= 80 else f"{text[:77]}..."

@@ -20,13 +20,14 @@ WORK, RECORDS = "work", "work/.hashes"
 
 
 class OutputRecord(BaseModel):
-    """Record of an output: its hash, those of the files of a folder, and those of all inputs."""
+    """Record of an output: its hash, those of a folder's files, of all inputs, of other code."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     sha256: str
     files: dict[str, str] = {}
     inputs: dict[str, str]
+    uncovered_code: dict[str, str] = {}
 
     def hash_of(self, below: str) -> str | None:
         """Hash of the output, or of a file or folder below it."""
@@ -53,7 +54,9 @@ def is_intermediate(path: str | Path) -> bool:
     return len(parts) > 1 and parts[0] == WORK and ".." not in parts
 
 
-def write_record(output: Path, inputs: Mapping[Path, str]) -> None:
+def write_record(
+    output: Path, inputs: Mapping[Path, str], uncovered_code: Mapping[str, str] | None = None
+) -> None:
     """Record the hash of an output, which is complete, and those of the inputs of its job."""
     hashes = file_hashes(output)
     sources = {source.as_posix(): digest for source, digest in sorted(inputs.items())}
@@ -62,6 +65,7 @@ def write_record(output: Path, inputs: Mapping[Path, str]) -> None:
         sha256=folder_fingerprint(hashes) if is_folder else hashes[""],
         files=hashes if is_folder else {},
         inputs=sources,
+        uncovered_code=dict(uncovered_code or {}),
     )
     write_json(record_path(output), record.model_dump(exclude_defaults=True))
 
@@ -74,20 +78,24 @@ def read_record(output: str | Path, root: Path = Path()) -> OutputRecord | None:
         return None
 
 
-def recorded_hashes(outputs: Iterable[str], root: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Hashes that a job recorded of its inputs, except external folders, and of its outputs."""
+def recorded_hashes(
+    outputs: Iterable[str], root: Path
+) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Hashes that a job recorded: of inputs, except external folders, outputs, uncovered code."""
     sources: dict[str, str] = {}
     output_hashes: dict[str, str] = {}
+    code: dict[str, str] = {}
     for output in filter(is_intermediate, sorted(outputs)):
         if (record := read_record(output, root)) is not None:
             output_hashes[output] = record.sha256
             output_hashes |= {f"{output}/{name}": digest for name, digest in record.files.items()}
+            code |= record.uncovered_code
             sources |= {
                 source: digest
                 for source, digest in record.inputs.items()
                 if source.startswith((f"{WORK}/", "results/")) or not (root / source).is_dir()
             }
-    return sources, output_hashes
+    return sources, output_hashes, code
 
 
 def expected_hash(path: Path) -> tuple[str, Path] | None:

@@ -22,6 +22,7 @@ from everycell.receipts.receipts import (
     read_receipt,
     receipts_in,
 )
+from everycell.receipts.uncovered import faults_of_uncovered_code
 from everycell.records.registry import load_registry
 
 NAME = "lineage.json"
@@ -35,8 +36,9 @@ class JobRecord(BaseModel):
     """A job of the workflow.
 
     `hashes` maps its inputs to their hashes, and `output_hashes` its outputs below `work/` and the
-    files in them. Snakemake's records lack the names of parameters, which come from the job's log
-    instead; without the log, the names are "#1", "#2" and so on.
+    files in them; `uncovered_code` is as in a receipt. Snakemake's records lack the names of
+    parameters, which come from the job's log instead; without the log, the names are "#1", "#2" and
+    so on.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -47,6 +49,7 @@ class JobRecord(BaseModel):
     parameters: dict[str, str]
     hashes: dict[str, str] = {}
     output_hashes: dict[str, str] = {}
+    uncovered_code: dict[str, str] = {}
 
 
 class _Lineage(BaseModel):
@@ -85,7 +88,7 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
     hashes = _Hashes(project, cache)
     records = []
     for job, names in sorted(outputs.items()):
-        sources, output_hashes = recorded_hashes(names, project)
+        sources, output_hashes, code = recorded_hashes(names, project)
         records.append(
             JobRecord(
                 rule=job[0],
@@ -94,6 +97,7 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
                 parameters=_parameters_by_name(job[2], [project / log for log in job[3]]),
                 hashes=hashes.of(job[1], checksums[job], ends[job]) | sources,
                 output_hashes=output_hashes,
+                uncovered_code=code,
             )
         )
     hashes.save()
@@ -324,6 +328,8 @@ def check_lineage(results: Path, project: Path, cache: str = "resources") -> lis
         jobs = [_without_intermediate_files(job) for job in jobs] + newer
     changed: dict[str, bool] = {}
     for job in jobs:
+        statement = f"{path}: {job.outputs[0]} was made"
+        faults += faults_of_uncovered_code(job.uncovered_code, statement, project)
         statements = {
             source: (digest, f"{job.rule} made {job.outputs[0]} from {source}")
             for source, digest in job.hashes.items()

@@ -27,7 +27,8 @@ from everycell.base.files import has_fingerprint, sha256, write_json
 from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
 from everycell.receipts.checkout import Checkout, difference
-from everycell.receipts.code import hashes_of_code
+from everycell.receipts.code import files_by_code
+from everycell.receipts.uncovered import faults_of_uncovered_code
 from everycell.records.folders import Tier
 from everycell.records.registry import RelativePath, load_registry
 
@@ -109,6 +110,8 @@ class _Receipt(BaseModel):
     content_sha256: str
     #: Inputs that were perturbed; such a receipt certifies nothing.
     perturbed: list[str] = []
+    #: Files with code that ran although neither `code` nor a package version covers it.
+    uncovered_code: dict[str, str] = {}
 
 
 class ReceiptError(Exception):
@@ -117,7 +120,7 @@ class ReceiptError(Exception):
 
 def made_by_other_code(receipts: Iterable[Path], project: Path) -> dict[Path, str | None]:
     """Receipts of results that other code of the project made, with its commits."""
-    current_hashes = hashes_of_code(project.resolve())
+    current_hashes = files_by_code(project.resolve())
     codes = {path: read_receipt(path)["code"] for path in receipts}
     return {
         path: code.get("commit") and str(code["commit"])
@@ -151,6 +154,7 @@ def write_receipt(
     code_files: Iterable[Path] = (),
     checkout: Checkout | None = None,
     perturbed: Sequence[str] = (),
+    uncovered_code: Mapping[str, str] | None = None,
 ) -> None:
     """Write the receipt of a result atomically.
 
@@ -194,6 +198,8 @@ def write_receipt(
     }
     if perturbed:
         receipt["perturbed"] = list(perturbed)
+    if uncovered_code:
+        receipt["uncovered_code"] = dict(uncovered_code)
     write_json(path, receipt | {"content_sha256": content_hash(receipt)})
 
 
@@ -296,6 +302,7 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
             faults.append(f"{used} changed since {path} was made; {remedy}.")
         else:
             faults.append(f"{used} is not the file that {path} was made from.")
+    faults += faults_of_uncovered_code(receipt["uncovered_code"], f"{stem} was made", root)
     version = receipt["code"].get("version")
     if version != everycell.__version__:
         faults.append(

@@ -6,6 +6,7 @@ The columns before ``value`` are the *key* of a cell, by which it is matched wit
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 import re
 from collections import Counter
@@ -20,6 +21,8 @@ import pandas as pd
 from everycell.base.text_files import check_regular
 from everycell.base.untrusted import in_quotes
 
+#: Largest number of faults of a file that are described.
+_FAULTS = 100
 #: Columns that are not part of a cell's key.
 DESCRIPTION = ("value", "unit", "marker", "line", "note")
 Selector = dict[str, str | list[str]]
@@ -31,7 +34,7 @@ class RecordError(Exception):
 
 def is_number(text: str) -> bool:
     """Whether a published value is a number; it may have a sign but no unit."""
-    digits = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+    digits = r"[+-]?([0-9]++(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
     return re.fullmatch(digits, text.strip()) is not None
 
 
@@ -64,7 +67,7 @@ def key_columns(cells: pd.DataFrame) -> list[str]:
 def read_cells(path: Path) -> pd.DataFrame:
     """Read a table of published cells as text; an error has one line per fault."""
     header, rows, faults = _read_rows(path)
-    faults = faults or [*_faults(header, rows)]
+    faults = faults[:_FAULTS] or [*itertools.islice(_faults(header, rows), _FAULTS)]
     if faults:
         raise RecordError("\n".join(f"{path}{fault}" for fault in faults))
     cells = pd.DataFrame([row for _, row in rows], columns=header, dtype=str)
@@ -85,7 +88,7 @@ def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], list
             header = next(reader, [])
             rows, faults, line = [], [], reader.line_num + 1
             for row in reader:
-                if len(row) > len(header):
+                if len(row) > len(header) and len(faults) < _FAULTS:
                     faults.append(
                         f", line {line} has {len(row)} fields, expected {len(header)}; use "
                         "decimal points, and put text that contains a comma in double quotes."

@@ -265,12 +265,27 @@ def identifiable_materials(settings: Any, tier: FullTier, artefact: str) -> list
 
 
 def unconfigured_corpora(settings: Any, tier: FullTier, artefact: Artefact) -> list[Material]:
-    """Corpora that an artefact could be made from, but that are not configured."""
-    keys = {key for keys in artefact.record.tiers["full"].settings for key in keys.split("|")}
-    return [
+    """Corpora that an artefact could be made from, but that are not configured.
+
+    Runs or models that are configured in place of corpora leave nothing out.
+    """
+    corpora = [
         material
         for material in tier.materials_of([artefact.id]).values()
-        if material.kind == "corpus" and keys & set(material.settings)
+        if material.kind == "corpus"
+    ]
+    of_corpora = {key for material in corpora for key in material.settings}
+    groups = [set(keys.split("|")) for keys in artefact.record.tiers["full"].settings]
+    keys = {
+        key
+        for group in groups
+        if not any(_is_set(settings, other) for other in group - of_corpora)
+        for key in group
+    }
+    return [
+        material
+        for material in corpora
+        if keys & set(material.settings)
         if not any(setting_value(settings, key) for key in material.settings)
     ]
 

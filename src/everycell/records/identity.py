@@ -29,8 +29,8 @@ class FileFacts(Strict):
     )
     keys: dict[str, int] = Field(
         {},
-        description='Key of a JSON object -> number of keys in its value; `""` is the object '
-        "itself.",
+        description='Key of a JSON object -> number of entries of its value; `""` is the object, '
+        "or list, itself.",
     )
     sha256: str | None = Field(None, description="Hash of the file.")
 
@@ -81,7 +81,7 @@ def _hash(values: set[bytes]) -> str:
 
 
 def _number_of_keys(path: Path, stated: Mapping[str, int]) -> dict[str, int]:
-    """Number of keys of each object; 0 if it is missing."""
+    """Number of entries of each object or list; 0 if it is missing."""
     try:
         content = json.loads(path.read_bytes())
     except ValueError:
@@ -89,7 +89,7 @@ def _number_of_keys(path: Path, stated: Mapping[str, int]) -> dict[str, int]:
     numbers = {}
     for key in stated:
         part = content.get(key) if key and isinstance(content, dict) else content
-        numbers[key] = len(part) if isinstance(part, dict) else 0
+        numbers[key] = len(part) if isinstance(part, dict | list) else 0
     return numbers
 
 

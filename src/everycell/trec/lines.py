@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -64,7 +66,7 @@ RUN = Kind(
     ("query", "Q0", "document", "rank", "score", "tag"),
     "score",
     pa.float64(),
-    rb"-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|-?(?i:nan|inf|infinity)",
+    rb"-?(\d++\.?\d*|\.\d+)([eE][-+]?\d+)?|-?(?i:nan|inf|infinity)",
     "a plain number such as 12.5 or 1e-3",
 )
 
@@ -97,12 +99,15 @@ def _describe_failure(
             expected=KINDS[kind.name],
             fix="check the order of the files",
         )
-    for row, line in enumerate(data.split(b"\n")):
-        fields = line.split()
+    # All lines, or all fields of a line, may take many times the bytes of the file.
+    for row, line in enumerate(io.BytesIO(data)):
+        line = line.removesuffix(b"\n")
+        fields = line.split(maxsplit=len(kind.fields))
         if len(fields) != len(kind.fields):
+            number = sum(1 for _ in re.finditer(rb"\S+", line))
             return DataError(
                 *locate(row),
-                fault=f"has {len(fields)} fields",
+                fault=f"has {number:,} fields",
                 expected=f"{len(kind.fields)} ({' '.join(kind.fields)})",
                 fix="remove the extra fields, or spaces within ids"
                 if len(fields) > len(kind.fields)
@@ -195,10 +200,15 @@ def _remove_comments(data: bytes, path: Path) -> tuple[bytes, Locate]:
     """Text without lines that begin with #, as in trec_eval 10, and a function that finds a row."""
     if not data.startswith(b"#") and b"\n#" not in data:
         return data, lambda row: (path, row + 1)
-    lines = data.split(b"\n")
-    numbers = [number for number, line in enumerate(lines, 1) if not line.startswith(b"#")]
-    data = b"\n".join(lines[number - 1] for number in numbers)
-    return data, lambda row: (path, numbers[row])
+
+    def locate(row: int) -> tuple[Path, int]:
+        lines = enumerate(io.BytesIO(data), 1)
+        numbers = (number for number, line in lines if not line.startswith(b"#"))
+        return path, next(itertools.islice(numbers, row, None))
+
+    remainder = io.BytesIO()
+    remainder.writelines(line for line in io.BytesIO(data) if not line.startswith(b"#"))
+    return remainder.getvalue().removesuffix(b"\n"), locate
 
 
 def _normalise_space(data: bytes) -> bytes:
@@ -210,7 +220,13 @@ def _normalise_space(data: bytes) -> bytes:
     blank = np.frombuffer(data, dtype=np.uint8) <= ord(" ")
     if blank[:1].any() or (blank[1:] & blank[:-1]).any() or b"\t" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\t", b" ")
-        data = re.sub(rb"^ +| +$| +(?= )", b"", data, flags=re.MULTILINE)
+        # A regular expression would take many times the bytes of the file.
+        codes = np.frombuffer(data, dtype=np.uint8)
+        is_space = codes == ord(" ")
+        follows_blank = np.r_[True, (is_space | (codes == ord("\n")))[:-1]]
+        codes = codes[~(is_space & follows_blank)]
+        precedes_end = np.r_[codes[1:] == ord("\n"), True]
+        data = codes[~((codes == ord(" ")) & precedes_end)].tobytes()
     return data
 
 

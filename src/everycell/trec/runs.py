@@ -79,7 +79,7 @@ def read_tag(path: Path | str) -> str:
     with suppress(ValueError):
         for _, line in text_lines(Path(path)):
             if line.strip() and not line.startswith("#"):
-                fields = line.split()
+                fields = line.split(maxsplit=len(RUN.fields))
                 return fields[5] if len(fields) == len(RUN.fields) else ""
     return ""
 

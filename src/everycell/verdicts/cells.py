@@ -65,11 +65,11 @@ class CellClass(NamedTuple):
 
 
 def classify_cells(
-    artefact: Artefact, tier: Tier | None, origins: Sequence[CellOrigin] | None = None
+    artefact: Artefact, origins: Sequence[CellOrigin] | None = None
 ) -> list[CellClass]:
-    """Classify the published cells, as computed in a tier, in the order of `cells`.
+    """Classify the published cells, in the order of `cells`.
 
-    `origins` are those of the values that the tier computes, from
+    `origins` are those of the values that a tier computes, from
     `origins_of_cells`; without them, no value is computed.
     """
     table, record = artefact.cells, artefact.record

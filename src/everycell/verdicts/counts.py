@@ -181,7 +181,7 @@ def cells_of(artefact: Artefact, entry: Result | None) -> list[CellClass]:
         ]
     quoted = any(tier.state == "quoted" for tier in artefact.record.tiers.values())
     verdict = "quoted" if quoted and entry is None else "not run"
-    classes = [cell.with_verdict(verdict) for cell in classify_cells(artefact, None)]
+    classes = [cell.with_verdict(verdict) for cell in classify_cells(artefact)]
     if entry and entry.report.state == "surrogate":
         return [cell._replace(origin="surrogate data") for cell in classes]
     return classes

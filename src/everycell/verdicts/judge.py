@@ -158,7 +158,7 @@ def judge_cells(
     cells = zip(
         artefact.cells[keys].to_dict("records"),
         _with_declarations(artefact, tier, values, state, find_table, origins),
-        classify_cells(artefact, tier, origins),
+        classify_cells(artefact, origins),
         strict=True,
     )
     judged_cells = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -11,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 
 import everycell
+from everycell.base.csv_files import read_text_columns
 from everycell.base.files import sha256, write_json
-from everycell.base.text_files import check_regular
 from everycell.receipts.code import code_sha256, imported_files
 from everycell.receipts.receipts import ReceiptError, read_receipt, verify
 from everycell.records.cells import RecordError, plain_minus
@@ -36,11 +37,10 @@ def stem_of(artefact: Artefact, tier: Tier, results: Path) -> Path:
 
 def read_result(path: Path) -> pd.DataFrame:
     """Read a reproduced table as text, so that "1.10", "132_1" and "None" do not change."""
-    check_regular(path)
     try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        table = read_text_columns(path)
         return table.assign(value=table["value"].map(plain_minus)) if "value" in table else table
-    except ValueError as error:  # The base of pandas' errors on invalid CSV files.
+    except (ValueError, csv.Error) as error:
         raise ValueError(
             f"{path} cannot be read as CSV ({error}); remove it and run snakemake again."
         ) from None

@@ -11,3 +11,10 @@ FOLDER = Path(__file__).parent
 START = str(FOLDER / "rules" / "start.smk")
 #: Rules for fetched files, verdicts and the page, which depend on the rules of all chapters.
 FINISH = str(FOLDER / "rules" / "finish.smk")
+
+
+def first_statements(byte_code: Path, project: Path) -> str:
+    """Line that the script of each job begins with: the code of `job_start.py`."""
+    code = (FOLDER / "job_start.py").read_text(encoding="utf-8")
+    call = f"isolate_imports({f'{FOLDER.parent}/'!r}, {f'{project}/'!r}, {str(byte_code)!r})\n"
+    return f"exec({code + call!r}, {{}})\n"

@@ -13,6 +13,10 @@ from typing import Any
 CACHE = "resources"
 
 
+#: Why a file has no parameters.
+NO_RULE = "no rule of this project makes it"
+
+
 class PlanError(Exception):
     """The workflow has no job of this name, or more than one."""
 
@@ -44,6 +48,16 @@ def planned_rules(project: Path) -> dict[str, str]:
     return _in_process(_rules, project)
 
 
+def planned_parameters(
+    project: Path, files: Mapping[str, str | None], overrides: Path | None = None
+) -> dict[str, dict[str, Any] | str]:
+    """Parameters of the jobs that make files, by the project's own configuration, or why not.
+
+    `files` has the rule of each file, if known; settings in the file `overrides` take precedence.
+    """
+    return _in_process(_parameters, project, files, overrides)
+
+
 def _in_process(function: Callable[..., Any], *arguments: object) -> Any:
     # Snakemake changes the logging and the working folder of its process.
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
@@ -63,6 +77,14 @@ def _rules(project: Path) -> dict[str, str]:
     from snakemake_logger_plugin_everycell.planning import rules
 
     return rules(project, {"cache": CACHE})
+
+
+def _parameters(
+    project: Path, files: Mapping[str, str | None], overrides: Path | None
+) -> dict[str, dict[str, Any] | str]:
+    from snakemake_logger_plugin_everycell.planning import parameters
+
+    return dict(parameters(project, files, overrides))
 
 
 def makers(jobs: Iterable[PlannedJob]) -> dict[str, PlannedJob]:

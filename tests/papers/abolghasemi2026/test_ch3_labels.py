@@ -19,6 +19,7 @@ from papers.abolghasemi2026.ch3_annotation import (
 )
 from papers.abolghasemi2026.ch3_counterfactuals import Rewriting
 from papers.abolghasemi2026.ch3_labels import (
+    UNDEFINED,
     agreements,
     agreements_by_kind,
     final_labels,
@@ -176,7 +177,10 @@ def test_agreements_real_dialogues_apart(tmp_path):
     assert (kinds["real", "Satisfaction Label", "percent agreement"] == 0).all()
     assert (kinds["rewritten", "Satisfaction Label", "percent agreement"] == 100).all()
     cells = agreements(labels, table)
-    assert cells.dropna()["value"].isin([1, 100]).all()
+    assert cells["value"].isin([1, 100, UNDEFINED]).all()
+    # Annotators who say yes to everything agree no more than by chance.
+    one_label = agreements(labels.assign(satisfied=True), table).set_index("row")["value"]
+    assert set(one_label["Satisfaction Label"]) == {UNDEFINED}
 
 
 def test_flips_toy(labels):

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from papers.lajewska2025.cast_data import passages_to_documents
 from papers.lajewska2025.ch3 import (
     TESTS,
     compare_pairs,
     mean_cells,
     melt_tests,
     organisers_readings,
-    passages_to_documents,
     published_changes,
 )
 from papers.lajewska2025.ch3_pipeline import PassageRerankers

@@ -29,6 +29,7 @@ from everycell.verdicts.audits import audits_of
 from everycell.verdicts.cells import Sources
 from everycell.verdicts.results import collect, read_result
 from everycell.verdicts.verdicts import report
+from everycell.workflow.deviations import Deviations
 
 #: A file of which two contents are accepted, the author's and the mirror's.
 RELEASED = "transparent-cis/pilot/qs3.csv"
@@ -40,7 +41,7 @@ def code_of(project: Path) -> str:
 
 
 @pytest.fixture
-def project(tmp_path) -> Path:
+def project(tmp_path, monkeypatch) -> Path:
     """Make a small project with one result, from facts, released data and a file made between."""
     files = {
         "Snakefile": "rule all:\n",
@@ -70,6 +71,9 @@ def project(tmp_path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     write_page(tmp_path / "results/index.html", [], {})
+    # The Snakefile has no rules.
+    for module in ("everycell.cli.crate", "everycell.workflow.deviations"):
+        monkeypatch.setattr(f"{module}.find_deviations", lambda *folders: Deviations())
     folder = tmp_path / "results" / "released" / "toy"
     write_receipt(
         folder / "table_1.receipt.json",

@@ -3,6 +3,7 @@
 import base64
 import json
 import logging
+import re
 import subprocess
 import sys
 import threading
@@ -16,7 +17,11 @@ from language_model_server import Server, reply_of
 from everycell.base.settings import ConfigError
 from everycell.config import parse_config
 from everycell.language_models import endpoint as endpoint_module
-from everycell.language_models.answering import RecordedModel, open_language_model
+from everycell.language_models.answering import (
+    ChangedModelError,
+    RecordedModel,
+    open_language_model,
+)
 from everycell.language_models.costs import Budget
 from everycell.language_models.endpoint import Endpoint, EndpointError, endpoint_identity
 from everycell.language_models.generation import (
@@ -29,7 +34,7 @@ from everycell.language_models.generation import (
     chat,
     prompt_hash,
 )
-from everycell.language_models.records import Record, read_record
+from everycell.language_models.records import Record, key_of, read_record
 from everycell.language_models.settings import Decoding, EndpointSettings, LanguageModels, Prices
 
 SECRET = "sk-very-secret-7"
@@ -116,6 +121,54 @@ def test_endpoint_identity_same_address(same):
         endpoint_identity(EndpointSettings(url=url, model="m")) for url in ("https://h/v1", same)
     )
     assert first == second
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"version": 'x {"a": 1}'}, {"version": "x", "extra": {"a": 1}}),
+        ({"version": '{"a": 1}'}, {"extra": {"a": 1}}),
+        ({"version": "x", "extra": {"a": 1}}, {"version": "x", "extra": {"a": True}}),
+        ({"extra": {"a": "1"}}, {"extra": {"a": 1}}),
+        ({"extra": {"a": None}}, {}),
+        ({"model": "m x"}, {"version": "x"}),
+    ],
+)
+def test_endpoint_identity_other_fields(first, second):
+    keys = {
+        key_of(
+            endpoint_identity(EndpointSettings(**{"url": "https://h/v1", "model": "m"} | fields)),
+            ASKED,
+        )
+        for fields in (first, second)
+    }
+    assert len(keys) == 2
+
+
+@pytest.mark.fault("endpoint")
+@pytest.mark.parametrize("may_change", [False, True])
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize(
+    "other", [{"model": "llama-3"}, {"system_fingerprint": "fp_2"}, {"model": "gpt-9-2027"}]
+)
+def test_recorded_other_model_at_same_address(server, tmp_path, other, workers, may_change):
+    replies = [{**reply_of("One."), **fields} for fields in ({}, other, other)]
+    server.replies = [*replies]
+    endpoint = server.settings(workers=workers, may_change=may_change)
+    known = LanguageModels(endpoints={"gpt": endpoint}, records=str(tmp_path))
+    requests = [Request(prompt=text, decoding=ASKED.decoding) for text in "abc"]
+
+    def answer_all() -> list[Answer]:
+        with open_language_model("gpt", known, "a") as model:
+            return [answer for request in requests for answer in model.answer_all([request])]
+
+    if may_change:
+        assert len(answer_all()) == 3
+        return
+    with pytest.raises(ChangedModelError, match=re.escape(str(tmp_path / "a.jsonl"))):
+        answer_all()
+    served = {entry.answer.served_by for entry in read_record(tmp_path / "a.jsonl").values()}
+    assert len(served) == 1
 
 
 @pytest.mark.fault("endpoint")

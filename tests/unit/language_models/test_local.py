@@ -8,6 +8,7 @@ import torch
 from tiny_language_model import LONGEST, TEMPLATE, ask, make_model, make_tokenizer
 from transformers import BertConfig, BertModel
 
+from everycell.base.errors import DataError
 from everycell.language_models import local as language_model
 from everycell.language_models.answering import MissingAnswerError, open_language_model
 from everycell.language_models.generation import (
@@ -292,7 +293,7 @@ def test_load_language_model_folder(folder, local):
 )
 def test_load_language_model_damaged_folder(folder, damage, message):
     damage(folder)
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises((ModelError, DataError), match=message):
         load_language_model(folder)
 
 
@@ -362,7 +363,7 @@ def test_open_language_model_hub_model_not_cached(tmp_path, monkeypatch):
             pass
 
 
-def write_gguf(path):
+def write_gguf(path, *, blocks=1, size=32):
     """Write a one-layer Llama of four entries as GGUF."""
     import gguf
     import numpy as np
@@ -371,8 +372,8 @@ def write_gguf(path):
     writer = gguf.GGUFWriter(path, "llama")
     for add, value in (
         (writer.add_context_length, 32),
-        (writer.add_embedding_length, 32),
-        (writer.add_block_count, 1),
+        (writer.add_embedding_length, size),
+        (writer.add_block_count, blocks),
         (writer.add_feed_forward_length, 32),
         (writer.add_head_count, 2),
         (writer.add_head_count_kv, 2),
@@ -428,6 +429,15 @@ def test_convert_gguf_damaged_file(tmp_path):
     with pytest.raises(ModelError, match="tiny.gguf cannot be read"):
         convert_gguf(file, tmp_path / "out/tiny", name="tiny")
     assert [path.name for path in tmp_path.iterdir()] == ["tiny.gguf"]
+
+
+@pytest.mark.parametrize("declared", [{"blocks": 10**7}, {"blocks": 2**32 - 1}, {"size": 2**20}])
+def test_convert_gguf_huge_settings(tmp_path, declared):
+    file = tmp_path / "tiny.gguf"
+    write_gguf(file, **declared)
+    with pytest.raises(DataError) as error:
+        convert_gguf(file, tmp_path / "out/tiny", name="tiny")
+    assert error.value.path == file
 
 
 def test_answer_keeps_tags_of_reasoning_that_are_special_tokens(monkeypatch):

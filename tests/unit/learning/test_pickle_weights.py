@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import resource
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,120 @@ def test_convert_weights_invalid(source, tmp_path):
     with pytest.raises(ModelError, match="was not read|cannot be read"):
         convert_weights(source, tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+def write_parts(source: Path, parts: list[str]) -> None:
+    """Replace the weights of a model by several files."""
+    (source / WEIGHTS).unlink()
+    for part in parts:
+        torch.save({part: torch.ones(2)}, source / part)
+    (source / INDEX).write_text(json.dumps({"weight_map": {part: part for part in parts}}))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["model-1.bin", "pytorch_model-1.bin"],
+        ["a", "a.bin"],
+        ["Model-1.bin", "model-1.bin"],
+        ["1", "2", "2.bin"],
+    ],
+)
+@pytest.mark.usefixtures("in_this_process")
+def test_convert_weights_equal_names(source, tmp_path, parts):
+    write_parts(source, parts)
+    with pytest.raises(ModelError, match=parts[-1]):
+        convert_weights(source, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["vocab.txt", "config.json", "additional_chat_templates", "x_config.json", WEIGHTS]
+)
+@pytest.mark.usefixtures("in_this_process")
+def test_convert_weights_link_outside(source, tmp_path, name):
+    path = source / name
+    outside = tmp_path / "outside"
+    path.rename(outside) if path.exists() else outside.write_text("{}")
+    path.symlink_to(outside)
+    with pytest.raises(ModelError, match=f"{source}.* is a link to a file outside"):
+        convert_weights(source, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_convert_weights_links_of_hub_cache(source, tmp_path):
+    """A snapshot of the hub's cache consists of links to the blobs of the same model."""
+    blobs = tmp_path / "models--toy/blobs"
+    snapshot = tmp_path / f"models--toy/snapshots/{'0' * 40}"
+    snapshot.mkdir(parents=True)
+    source.rename(blobs)
+    for path in blobs.iterdir():
+        (snapshot / path.name).symlink_to(path)
+    assert convert_weights(snapshot, tmp_path / "new")
+    (snapshot / "vocab.txt").unlink()
+    (snapshot / "vocab.txt").symlink_to("/etc/passwd")
+    with pytest.raises(ModelError, match=r"vocab\.txt is a link"):
+        convert_weights(snapshot, tmp_path / "other")
+
+
+@pytest.mark.parametrize("name", [INDEX, "config.json"])
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"weight_map":' * 100_000, "[]", "{", "1"])
+@pytest.mark.usefixtures("in_this_process")
+def test_convert_weights_invalid_json(source, tmp_path, name, content):
+    if name == INDEX:
+        (source / WEIGHTS).unlink()
+    (source / name).write_text(content)
+    with pytest.raises(ModelError, match=name):
+        convert_weights(source, tmp_path / "new", one_output=True)
+
+
+BOMBS = {
+    "expanded": {"a": torch.zeros(1).expand(1 << 40)},
+    "expanded row": {"a": torch.zeros(1, 2).expand(1 << 39, 2)},
+    "strided": {"a": torch.zeros(2).as_strided((1 << 20, 1 << 20), (0, 0))},
+    "overlapping": {"a": torch.zeros(5000).as_strided((4000, 1000), (1, 1))},
+    "many names": {str(number): torch.zeros(1).expand(1 << 13) for number in range(1000)},
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize("is_archive", [True, False])
+@pytest.mark.usefixtures("in_this_process")
+def test_convert_weights_bomb(source, tmp_path, name, is_archive):
+    shape = BOMBS[name]
+    if name == "overlapping":
+        shape = {f"{name}{number}": shape["a"] for number in range(2)}
+    torch.save(shape, source / WEIGHTS, _use_new_zipfile_serialization=is_archive)
+    with pytest.raises(ModelError, match=WEIGHTS):
+        convert_weights(source, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_convert_weights_compressed_archive(source, tmp_path):
+    torch.save({"a": torch.zeros(10)}, source / WEIGHTS)
+    with zipfile.ZipFile(source / WEIGHTS) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(source / WEIGHTS, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(ModelError, match=f"{WEIGHTS} .*is compressed"):
+        convert_weights(source, tmp_path / "new")
+
+
+class Zeros:
+    """A pickle that asks for 64 GiB of zeros, which torch's reader allows."""
+
+    def __reduce__(self) -> tuple:
+        return bytearray, (2**36,)
+
+
+@pytest.mark.slow
+def test_convert_weights_memory_limit(source, tmp_path):
+    torch.save({"a": Zeros()}, source / WEIGHTS)
+    with pytest.raises(ModelError, match=f"{WEIGHTS} cannot be converted"):
+        convert_weights(source, tmp_path / "new")
 
 
 MATRIX = torch.arange(15, dtype=torch.float32).reshape(5, 3)

@@ -11,7 +11,7 @@ import torch
 from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel, RobertaConfig
 
 from everycell.learning.models import ModelError
-from everycell.learning.query_encoders import Ance, encode_queries, load_encoder
+from everycell.learning.query_encoders import Ance, encode_passages, encode_queries, load_encoder
 from everycell.learning.tildev2 import TildeV2
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[", "]", "q", "red", "blue", "##s"]
@@ -114,6 +114,12 @@ def test_ance_has_its_own_head(tmp_path):
     with torch.no_grad():
         expected = model(input_ids=torch.tensor([[0, 8, 7, 6, 9, 5, 7, 6, 2]]))[0]
     assert result == pytest.approx(expected.numpy(), abs=1e-5) and len(result) == 768
+    # Passages have the same vectors as queries, but another limit.
+    texts = ["Red bed", "e", "e" * 60 + " Red bed"]
+    passages = encode_passages(*load_encoder(tmp_path, "ance"), texts, length=72)
+    assert passages[0] == pytest.approx(result, abs=1e-5)
+    assert passages[1] == pytest.approx(encoded(tmp_path, "ance", "e"), abs=1e-5)
+    assert np.abs(passages[2] - encoded(tmp_path, "ance", texts[2])).max() > 1e-4
     # After 62 tokens and the two special ones nothing counts.
     assert encoded(tmp_path, "ance", "e" * 62) == encoded(tmp_path, "ance", "e" * 90)
 

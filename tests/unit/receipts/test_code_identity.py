@@ -11,9 +11,9 @@ import pytest
 from everycell.receipts.code import (
     CALLING,
     LIBRARY,
+    files_by_code,
     files_of_sources,
     hash_of_sources,
-    hashes_of_code,
     ignored_scripts,
     imported_files,
     name_of_code,
@@ -153,7 +153,7 @@ def test_hashes_of_code_of_a_function(tmp_path):
     for name in ("__init__", "ch1", "ch1_figures", "ch1_audits", "ch2"):
         (folder / f"{name}.py").write_text("")
     (folder.parent / "__init__.py").write_text("")
-    text = "from papers.toy2026.ch1_figures import bars\n"
+    text = "from .ch1_figures import bars\n"
     (folder / "ch1.py").write_text(text)
     calling, module = script_files("toy2026/ch1:table", tmp_path)
     assert calling == shared_scripts(tmp_path) / CALLING and module == folder / "ch1.py"
@@ -165,7 +165,7 @@ def test_hashes_of_code_of_a_function(tmp_path):
         "toy2026/ch1.py",
         "toy2026/ch1_figures.py",
     }
-    assert hash_of_sources([calling, module], tmp_path) in hashes_of_code(tmp_path)
+    assert hash_of_sources([calling, module], tmp_path) in files_by_code(tmp_path)
 
 
 def test_imported_files_of_call_function():

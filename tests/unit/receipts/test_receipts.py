@@ -156,9 +156,11 @@ def test_verify_on_another_machine(tmp_path, monkeypatch):
     assert call() == (
         0,
         f"The receipt in {copy_folder} is valid.\n"
-        "1 input file cannot be checked here, such as published/cells.csv.\n"
+        "results/embedded/toy/table_1.receipt.json: this project does not give the parameters "
+        "(no rule of this project makes it).\n"
         "1 result came from code that differs from the code of this project; see "
-        "embedded/toy/table_1.receipt.json.\n",
+        "embedded/toy/table_1.receipt.json.\n"
+        "1 input file cannot be checked here, such as published/cells.csv.\n",
     )
     # As an editor, or a transfer that takes tables for text, changes them.
     table = copy_folder / "embedded" / "toy" / "table_1.csv"
@@ -214,7 +216,7 @@ def test_verify_copied_folder(run_otherwise, monkeypatch):
     monkeypatch.setattr("everycell.cli.project.ROOT", project)
     done = CliRunner().invoke(app, ["verify", str(copied)])
     assert done.exit_code == 0 and done.stdout.startswith(
-        f"All 2 receipts in {copied} are valid.\n1 "
+        f"All 2 receipts in {copied} are valid.\n"
     )
     # As a record that says something else here: an input of both, whoever ran it.
     (project / "published" / "cells.csv").write_text("another\n")

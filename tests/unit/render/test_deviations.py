@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from everycell.render.page.differences import deviation_plot, deviations
+from everycell.render.page.differences import deviation_plot, deviations, overview_plot
 from everycell.render.verdict_tables import VerdictCell
 from everycell.verdicts.reports import JudgedCell
 
@@ -66,3 +66,15 @@ def test_deviations_leave_out_checks_of_ours():
 
 def test_deviation_plot_without_numbers():
     assert deviation_plot(chapter()) is None
+
+
+def test_overview_plot_links_every_point():
+    cells = ("Table 1", "0.50", 0.5), ("Table 2 <b>", "0.50", 0.43)
+    one = chapter(*cells, verdict="equal")
+    one.page, one.short = "pages/a_ch1.html", "Chapter 1"
+    paper = SimpleNamespace(chapters=[one, one], about=SimpleNamespace(key="a"))
+    plot = overview_plot([paper])
+    assert plot["summary"].startswith("4 numbers compared: 2 equal, 2 different")
+    for link in ("pages/a_ch1.html#Table 1", "pages/a_ch1.html#Table 2 &lt;b&gt;"):
+        assert plot["svg"].count(f'href="{link}"><title>') == 2
+    assert "a, Chapter 1 (4)" in plot["svg"] and "published 0.50, reproduced 0.43" in plot["svg"]

@@ -41,7 +41,7 @@ from everycell.verdicts.verdicts import report
 def test_classify_cells_flag_of_a_metric(tmp_path, metric, flag):
     published = write_paper(tmp_path, cells=f"row,metric,value\na,{metric},1.0\n")
     (artefact,) = all_artefacts(load_papers(published))
-    assert {row.flag for row in classify_cells(artefact, None)} == {flag}
+    assert {row.flag for row in classify_cells(artefact)} == {flag}
 
 
 # Origins

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 
 from everycell.collections.satisfaction_samples import Sample, samples_from_frame
 from everycell.jobs.job import Job
-from everycell.language_models.answering import model_of_job
-from everycell.language_models.settings import Decoding
 from papers.abolghasemi2026.ch3_counterfactuals import rewritings_frame
-from papers.abolghasemi2026.ch3_generation import ask, pick_samples, read_template
+from papers.abolghasemi2026.ch3_generation import pick_samples, rewrite_by_model
 
 
 def generate_all(job: Job) -> None:
     """Rewritten last utterances of the test samples of both benchmarks."""
-    params, files = job.params, job.input
-    frame = pd.read_parquet(files.samples)
+    frame = pd.read_parquet(job.input.samples)
     main = frame[frame["part"] == "main"]
-    picked = picked_samples(main, samples=params.samples, seed=job.params.seed)
-    with model_of_job(job.snakemake, job.log) as model:
-        generated = ask(
-            picked,
-            model.answer_all,
-            template=read_template(Path(files.template)),
-            decoding=Decoding(**params.decoding),
-            longest=params.longest,
-        )
-    job.write_frame(rewritings_frame(generated), "generated")
+    picked = picked_samples(main, samples=job.params.samples, seed=job.params.seed)
+    job.write_frame(rewritings_frame(rewrite_by_model(job, picked)), "generated")
 
 
 def picked_samples(main: pd.DataFrame, *, samples: int | None, seed: int) -> list[Sample]:

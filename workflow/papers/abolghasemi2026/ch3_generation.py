@@ -51,17 +51,22 @@ def generate(job: Job) -> None:
     picked = pick_samples(
         samples, satisfied=params.samples, dissatisfied=params.samples, seed=job.params.seed
     )
-    with model_of_job(job.snakemake, job.log) as model:
-        generated = ask(
-            picked,
-            model.answer_all,
-            template=read_template(Path(files.template)),
-            decoding=Decoding(**params.decoding),
-            longest=params.longest,
-        )
+    generated = rewrite_by_model(job, picked)
     by_rules = [rewrite_by_rule(sample, seed=job.params.seed) for sample in picked]
     job.write_frame(rewritings_frame(generated), "generated")
     job.write_frame(rewritings_frame(by_rules), "rules")
+
+
+def rewrite_by_model(job: Job, samples: Sequence[Sample]) -> list[Rewriting]:
+    """Rewritten last utterances of samples, by the language model of a job."""
+    with model_of_job(job.snakemake, job.log) as model:
+        return ask(
+            samples,
+            model.answer_all,
+            template=read_template(Path(job.input.template)),
+            decoding=Decoding(**job.params.decoding),
+            longest=job.params.longest,
+        )
 
 
 #: Default prompt template.

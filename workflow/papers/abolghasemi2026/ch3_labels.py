@@ -12,6 +12,7 @@ import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from everycell.base.csv_files import read_table, row_number
@@ -142,6 +143,10 @@ def final_labels(labels: pd.DataFrame, path: Path | None = None) -> pd.Series:
     return shares > 0.5
 
 
+#: Value of kappa if both annotators give the same label to all dialogues.
+UNDEFINED = "undefined"
+
+
 def agreements(labels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
     """Cells of Table 3.3: agreement of the first two annotators on the rewritten dialogues."""
     first, second = _paired_labels(labels, pool)
@@ -150,7 +155,8 @@ def agreements(labels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
         measure = cohens_kappa if metric == "Cohen kappa" else percent_agreement
         for benchmark, part in pool[pool["counterfactual"]].groupby("benchmark"):
             pair = (answers.loc[part["dialogue"], column] for answers in (first, second))
-            rows.append((row, benchmark, metric, measure(*map(list, pair))))
+            value = measure(*map(list, pair))
+            rows.append((row, benchmark, metric, UNDEFINED if np.isnan(value) else value))
     return pd.DataFrame(rows, columns=["row", "dataset", "metric", "value"])
 
 

@@ -17,7 +17,7 @@ from everycell.rag.citations import divide_citations, find_citations
 from everycell.rag.prompts import read_template
 from everycell.render.text_figures import text_figure
 from papers.abolghasemi2026.ch5_arms import MODES, Arm, Presentation, study_settings
-from papers.abolghasemi2026.ch5_requests import Benchmark, DrawnQuestions, make_request, read_runs
+from papers.abolghasemi2026.ch5_requests import DrawnQuestions, make_request
 
 #: Modes whose citations an example compares: without authors, and with the true ones.
 COMPARED = ("Vanilla", "Informed")
@@ -118,23 +118,8 @@ def recorded_examples(
     """
     params, files = job.params, job.input
     sizes = params.sizes
-    questions = pd.read_parquet(files.questions).set_index("query")
-    people = pd.read_parquet(files.passages).set_index("document_id")["text"]
-    paraphrases = pd.read_parquet(files.paraphrases).query("kept").set_index("document_id")["text"]
-    benchmark = Benchmark(
-        params.dataset,
-        texts={"Human": people.to_dict(), "LLM": paraphrases.to_dict()},
-        questions=questions["text"].to_dict(),
-        right=questions["answers"].map(tuple).to_dict(),
-    )
-    drawn_questions = DrawnQuestions(
-        read_runs(params.retrievers, files.runs, questions.index),
-        pd.read_parquet(files.relevant),
-        benchmark,
-        rewritten=frozenset(pd.read_parquet(files.asked)["query"]),
-        same_questions=sizes["same_questions"],
-        seed=params.seed,
-    )
+    drawn_questions = DrawnQuestions.of_job(job)
+    benchmark = drawn_questions.benchmark
     (setting, *_) = study_settings(sizes["k"], [], first=params.retrievers[0])
     templates = (
         read_template(Path(files.template)),

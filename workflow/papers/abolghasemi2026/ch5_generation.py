@@ -25,34 +25,16 @@ from papers.abolghasemi2026.ch5_arms import (
     study_settings,
 )
 from papers.abolghasemi2026.ch5_quotations import without_quotations
-from papers.abolghasemi2026.ch5_requests import Benchmark, DrawnQuestions, make_request, read_runs
+from papers.abolghasemi2026.ch5_requests import Benchmark, DrawnQuestions, make_request
 
 
 def ask(job: Job) -> None:
     """Answers with citations by a language model to all prompts of chapter 5."""
     params, files = job.params, job.input
     sizes = params.sizes
-    questions = pd.read_parquet(files.questions).set_index("query")
-    runs = read_runs(params.retrievers, files.runs, questions.index)
-    people = pd.read_parquet(files.passages).set_index("document_id")["text"]
     few = params.few
-    if few is not None:
-        people = people[people.str.split().str.len() <= few["longest"]]
-    paraphrases = pd.read_parquet(files.paraphrases).query("kept").set_index("document_id")["text"]
-    benchmark = Benchmark(
-        params.dataset,
-        texts={"Human": people.to_dict(), "LLM": paraphrases.to_dict()},
-        questions=questions["text"].to_dict(),
-        right=questions["answers"].map(tuple).to_dict(),
-    )
-    drawn_questions = DrawnQuestions(
-        runs,
-        pd.read_parquet(files.relevant),
-        benchmark,
-        rewritten=frozenset(pd.read_parquet(files.asked)["query"]),
-        same_questions=sizes["same_questions"],
-        seed=params.seed,
-    )
+    drawn_questions = DrawnQuestions.of_job(job, longest=few and few["longest"])
+    benchmark = drawn_questions.benchmark
     first, *further_retrievers = params.retrievers
     if few is not None:
         settings = few_settings(sizes["k"], first=first)

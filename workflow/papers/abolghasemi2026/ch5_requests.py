@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from everycell.jobs.job import Job
 from everycell.language_models.generation import Request
 from everycell.language_models.settings import Decoding
 from everycell.rag.answers import answers_in
@@ -115,6 +116,34 @@ class DrawnQuestions:
             texts=self.benchmark.texts,
             answers=self.benchmark.right,
             seed=self.seed,
+        )
+
+    @classmethod
+    def of_job(cls, job: Job, *, longest: int | None = None) -> DrawnQuestions:
+        """Questions, runs and texts by both authors, from the inputs of a job.
+
+        Passages by people with more than `longest` words are left out.
+        """
+        params, files = job.params, job.input
+        questions = pd.read_parquet(files.questions).set_index("query")
+        people = pd.read_parquet(files.passages).set_index("document_id")["text"]
+        if longest is not None:
+            people = people[people.str.split().str.len() <= longest]
+        paraphrases = pd.read_parquet(files.paraphrases).query("kept")
+        paraphrased = paraphrases.set_index("document_id")["text"]
+        benchmark = Benchmark(
+            params.dataset,
+            texts={"Human": people.to_dict(), "LLM": paraphrased.to_dict()},
+            questions=questions["text"].to_dict(),
+            right=questions["answers"].map(tuple).to_dict(),
+        )
+        return cls(
+            read_runs(params.retrievers, files.runs, questions.index),
+            pd.read_parquet(files.relevant),
+            benchmark,
+            rewritten=frozenset(pd.read_parquet(files.asked)["query"]),
+            same_questions=params.sizes["same_questions"],
+            seed=params.seed,
         )
 
     def _pick(self, retriever: str, k: int, position: GoldPosition) -> list[Question]:

@@ -38,13 +38,14 @@ def encoded_run(job: Job) -> None:
     """Rank all passages for each question with an encoder of questions and passages."""
     use_one_thread()
     params = job.params
-    set_gpu_precision(params.gpu_precision)
     collection = read_cited_questions(Path(job.input.files[0]).parent)
     model, tokenizer = load_encoder(job.folder_of("encoder"), params.kind)
     model.to(device())
     scorer = {"unicoil": unicoil_scores, "tct_colbert": tct_colbert_scores}[params.kind]
     questions = collection.questions
     scores_of = scorer(model, tokenizer, questions["text"].tolist(), params.length)
+    # Questions are encoded in float32, as for MS MARCO.
+    set_gpu_precision(params.gpu_precision)
     passages = collection.passages
     rows, scores = top_passages(scores_of, passages["text"].tolist(), params.hits)
     run = pd.DataFrame(
@@ -104,7 +105,7 @@ def tct_colbert_scores(model, tokenizer, questions: list[str], length: int) -> S
     queries = np.array(list(encode_queries(model, tokenizer, "tct_colbert", questions)))
 
     def forward(batch: Batch) -> torch.Tensor:
-        states = model(**batch).last_hidden_state[:, _MARKERS:]
+        states = model(**batch).last_hidden_state[:, _MARKERS:].float()
         mask = batch["attention_mask"][:, _MARKERS:, None].to(states.dtype)
         return (states * mask).sum(dim=1) / mask.sum(dim=1)
 
@@ -116,7 +117,7 @@ def tct_colbert_scores(model, tokenizer, questions: list[str], length: int) -> S
             add_special_tokens=False,
         )["input_ids"]
         vectors = map_batches(
-            lambda batch: forward(batch).float(),
+            forward,
             sequences,
             pad_id=tokenizer.pad_token_id,
             device=model.device,

@@ -23,6 +23,10 @@ FILES: Mapping[str, str] = {
     "qrecc": f"{_FOLDER}/rewrites/2020/12_T5_QReCC.tsv",
 }
 
+#: Number at the end of a passage id. A WaPo document id ends in twelve hexadecimal digits, which
+#: this pattern does not match.
+PASSAGE = r"-\d{1,5}$"
+
 # Id of the track's answer to a turn; the field name depends on the year.
 _ANSWER_IDS = ("manual_canonical_result_id", "canonical_result_id")
 
@@ -65,3 +69,18 @@ def read_rewrites(path: Path | str, turns: pd.DataFrame) -> pd.Series:
     return pd.Series({turn: rewrites[turn] for turn in turns["query"]}, name="text").rename_axis(
         "query"
     )
+
+
+def passages_to_documents(run: pd.DataFrame) -> pd.DataFrame:
+    """Turn a passage run into a document run; a document scores as its best passage.
+
+    CAsT 2021 judges documents, but its systems return passages, whose ids are the document id, a
+    hyphen and a number. An id without a number is already a document id.
+    """
+    return shorten_ids(run, PASSAGE, "")
+
+
+def shorten_ids(run: pd.DataFrame, pattern: str, ending: str) -> pd.DataFrame:
+    """Replace a part of the ids, and keep the best score of each new id."""
+    renamed = run.assign(document=run["document"].str.replace(pattern, ending, regex=True))
+    return renamed.groupby(["query", "document"], sort=False)["score"].max().reset_index()

@@ -15,10 +15,7 @@ from everycell.jobs.result_job import ResultJob
 from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.significance import change_ranges, compare_paired_and_unpaired
 from everycell.trec.runs import read_qrels, read_run
-
-#: Number at the end of a passage id. A WaPo document id ends in twelve hexadecimal digits, which
-#: this pattern does not match.
-PASSAGE = r"-\d{1,5}$"
+from papers.lajewska2025.cast_data import PASSAGE, passages_to_documents, shorten_ids
 
 #: Metrics of a test -> decimals.
 TESTS = {
@@ -100,13 +97,13 @@ def table(job: ResultJob) -> None:
         topics = qrels["query"].unique()
         runs = job.input.runs[position * len(systems) : (position + 1) * len(systems)]
         values = {
-            # trec_eval -c counts a missing topic as 0; these runs have all topics.
+            # trec_eval -c counts a missing topic as 0.
             system: evaluate(
                 read_run(run, queries=topics),
                 qrels,
                 list(measures.values()),
                 relevance_level=params.relevance_level,
-                missing_topics="error",
+                missing_topics=params.missing_topics,
             )[list(measures.values())].set_axis(list(measures), axis="columns")
             for system, run in zip(systems, runs, strict=True)
         }
@@ -189,21 +186,6 @@ def changes(job: ResultJob) -> None:
     job.write_table(published_changes(ranges, params.ranges))
 
 
-def passages_to_documents(run: pd.DataFrame) -> pd.DataFrame:
-    """Turn a passage run into a document run; a document scores as its best passage.
-
-    CAsT 2021 judges documents, but its systems return passages, whose ids are the document id, a
-    hyphen and a number. An id without a number is already a document id.
-    """
-    return _shorten_ids(run, PASSAGE, "")
-
-
-def _shorten_ids(run: pd.DataFrame, pattern: str, ending: str) -> pd.DataFrame:
-    """Replace a part of the ids, and keep the best score of each new id."""
-    renamed = run.assign(document=run["document"].str.replace(pattern, ending, regex=True))
-    return renamed.groupby(["query", "document"], sort=False)["score"].max().reset_index()
-
-
 def organisers_readings(
     documents: pd.DataFrame, passages: pd.DataFrame | None
 ) -> dict[str, pd.DataFrame]:
@@ -227,7 +209,7 @@ def organisers_readings(
     if passages is not None:
         best = passages_to_documents(passages)
         readings["file of passages"] = best
-        readings["file of passages, ids cut"] = _shorten_ids(best, "^(WAPO_[^-]+)-.*", r"\1")
+        readings["file of passages, ids cut"] = shorten_ids(best, "^(WAPO_[^-]+)-.*", r"\1")
     return readings
 
 

@@ -4,6 +4,7 @@ from papers.lajewska2025.cast_data import FILES as CAST_TURNS
 from papers.lajewska2025.ch3_systems import (
     CAST_COMPARISONS,
     CAST_ENCODER_RUNS,
+    CAST_FULL_RUNS,
     CAST_FUSED_RUNS,
     CAST_LEXICAL_RUNS,
     CAST_MEASURES,
@@ -44,9 +45,19 @@ def files_of_2021(wildcards):
 
 
 def files_of_tier(wildcards):
-    """The authors' runs of the tier's years; those of 2020 are in a configured folder."""
+    """The authors' runs of the tier's years, or runs on the collections.
+
+    The authors' runs of 2020 are in a configured folder; without it, and for Table 3.2, whose runs
+    are of 2021, the systems run on the collections.
+    """
     if wildcards.tier == "released":
         return files_of_2021(wildcards)
+    if is_run_here(wildcards):
+        return [
+            f"work/castfull/{year}/reranked/{run}.run"
+            for year in years_of_table(wildcards)
+            for run in CAST_FULL_RUNS[wildcards.number].values()
+        ]
     key = "cast_systems.runs_2020"
     folder = named_by_user(key, "the authors' runs of 2020", "papers/lajewska2025.md")
     runs = []
@@ -60,6 +71,17 @@ def files_of_tier(wildcards):
             )
         runs.append(str(existing[0]))
     return runs + files_of_2021(wildcards)
+
+
+def is_run_here(wildcards):
+    """Whether the systems of the wildcard's table run on the collections."""
+    return wildcards.tier == "full" and (wildcards.number == "2" or CAST_SYSTEM.runs_2020 is None)
+
+
+def years_of_table(wildcards):
+    """Years of the wildcard's table; Table 3.2 has only the last one."""
+    years = CAST_YEARS[wildcards.tier]
+    return years[-1:] if wildcards.number == "2" else years
 
 
 def organisers_run(wildcards):
@@ -97,6 +119,8 @@ def comparisons_of_table(wildcards):
 def rewriter_files(wildcards):
     """Files of the wildcard's rewriter."""
     key = f"cast_systems.rewriters.{wildcards.rewriter.removesuffix('-org')}"
+    if wildcards.rewriter == "qrecc" and CAST_SYSTEM.rewriters.qrecc is None:
+        return "work/castturns/models/t5-qrecc"
     return named_model_files(key, "papers/lajewska2025.md", "a T5 that rewrites questions")
 
 

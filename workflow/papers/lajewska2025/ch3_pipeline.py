@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -49,19 +49,40 @@ def cast_search_lexically(job: Job) -> None:
     from everycell.retrieval.lucene import Index
 
     params = job.params
-    frame = pd.read_parquet(job.input.queries)
-    frame["terms"] = list(tokeniser(params.tokens, None)(list(frame["text"])))
-    queries = {
-        rewriter: dict(zip(part["query"], part["terms"], strict=True))
-        for rewriter, part in frame.groupby("rewriter")
-    }
+    queries = terms_by_rewriter(job)
+    bm25 = dict(params.bm25)
+    if grids := job.input.get("grids"):
+        bm25 |= dict.fromkeys(params.tuned, mean_of_best(map(pd.read_csv, grids)))
+        job.log.write(f"tuned: {bm25[params.tuned[0]]}\n")
     with Index(Path(job.input.index)) as index:
         for (rewriter, ranker), out in zip(params.runs, job.output.runs, strict=True):
             feedback = Rm3(**params.rm3[ranker]) if ranker in params.rm3 else None
             run = index.search(
-                queries[rewriter], BM25(**params.bm25[ranker]), params.hits, feedback=feedback
+                queries[rewriter], BM25(**bm25[ranker]), params.hits, feedback=feedback
             )
             write_run(run, Path(out), tag=Path(out).stem)
+
+
+def terms_by_rewriter(job: Job) -> dict[str, dict[str, list[str]]]:
+    """Terms of the queries of each rewriter: by KStem if there are stop words, else by `tokens`."""
+    if stop_words := job.input.get("stop_words"):
+        from everycell.retrieval.kstem import kstem_tokeniser
+
+        terms_of = kstem_tokeniser(Path(stop_words).read_text(encoding="utf-8").split())
+    else:
+        terms_of = tokeniser(job.params.tokens, None)
+    frame = pd.read_parquet(job.input.queries)
+    frame["terms"] = list(terms_of(list(frame["text"])))
+    return {
+        rewriter: dict(zip(part["query"], part["terms"], strict=True))
+        for rewriter, part in frame.groupby("rewriter")
+    }
+
+
+def mean_of_best(grids: Iterable[pd.DataFrame]) -> dict[str, float]:
+    """Mean of the best BM25 parameters of each grid, whose first row is its best."""
+    best = pd.concat([grid.head(1) for grid in grids])[["k1", "b"]]
+    return best.mean().round(4).to_dict()
 
 
 def cast_search_encoded(job: Job) -> None:
@@ -111,6 +132,20 @@ class Scorer(Protocol):
 
     def score(self, pairs: pd.DataFrame) -> pd.DataFrame:
         """Add a column `score` to `pairs` (columns `query`, `document`), in the same order."""
+
+
+class Rerankers(Protocol):
+    """A point-wise re-ranker, and a pair-wise one of the top candidates."""
+
+    def pointwise(self, run: pd.DataFrame, rewriter: str) -> pd.DataFrame:
+        """Re-rank a run for the queries of a rewriter."""
+        ...
+
+    def pairwise(
+        self, run: pd.DataFrame, rewriter: str, options: Mapping[str, Any]
+    ) -> pd.DataFrame:
+        """Re-rank the top passages; `options` are those of `aggregate_preferences`."""
+        ...
 
 
 class PassageRerankers:
@@ -179,22 +214,38 @@ class PassageRerankers:
 def cast_rerank(job: Job) -> None:
     """Fuse runs, then re-rank point-wise (all candidates) and pair-wise (top candidates)."""
     params = job.params
-    runs = {Path(path).stem: read_run(Path(path)) for path in job.input.runs}
-    for name, parts in params.fused.items():
-        fused = reciprocal_rank_fusion([runs[part] for part in parts], params.rrf)
-        runs[name] = top_documents(fused, params.candidates)
-
+    runs = fuse_runs(job)
     encoders = [read_encoded(Path(path)) for path in job.input.encoded]
     qrels = pd.read_parquet(job.input.qrels)
     rerankers = PassageRerankers(encoders, params.pairwise).fit(
         runs["training.fused"], "training", qrels, params.relevance_level
     )
-    for name, (stage, rewriter, options) in params.reranked.items():
-        runs[name] = rerankers.pointwise(runs[stage], rewriter)
-        if options is not None:
-            runs[name] = rerankers.pairwise(runs[name], rewriter, options)
+    runs |= rerank_runs(runs, params.reranked, rerankers)
     for path in map(Path, job.output.runs):
         write_run(runs[path.stem], path, tag=path.stem)
+
+
+def fuse_runs(job: Job) -> dict[str, pd.DataFrame]:
+    """First passes of a job by name, and their fusions."""
+    runs = {Path(path).stem: read_run(Path(path)) for path in job.input.runs}
+    for name, parts in job.params.fused.items():
+        fused = reciprocal_rank_fusion([runs[part] for part in parts], job.params.rrf)
+        runs[name] = top_documents(fused, job.params.candidates)
+    return runs
+
+
+def rerank_runs(
+    runs: Mapping[str, pd.DataFrame],
+    reranked: Mapping[str, tuple[str, str, Mapping[str, Any] | None]],
+    rerankers: Rerankers,
+) -> dict[str, pd.DataFrame]:
+    """Re-rank first passes point-wise, and pair-wise if there are options for it."""
+    results = {}
+    for name, (stage, rewriter, options) in reranked.items():
+        results[name] = rerankers.pointwise(runs[stage], rewriter)
+        if options is not None:
+            results[name] = rerankers.pairwise(results[name], rewriter, options)
+    return results
 
 
 How = Literal["sum", "log"]

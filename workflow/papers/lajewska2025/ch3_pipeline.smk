@@ -23,15 +23,14 @@ use rule step as cast_queries with:
         "Queries of the turns of CAsT 2020"
 
 
-# Full tier: rewrites by the models themselves, compared with the released ones. No other rule uses
-# them; for your own turns this is the first stage.
+# Full tier: rewrites by the models themselves, compared with the released ones.
 use rule step as cast_rewrite with:
     input:
         topics=resource(f"{CAST}/topics/{{year}}_manual_evaluation_topics_v1.0.json"),
         released=lambda wildcards: resource(
             CAST_TURNS[wildcards.rewriter].replace("2020", wildcards.year)
         ),
-        documents="work/cast/documents.parquet",
+        passages="work/castfull/{year}/passages.parquet",
         rewriter=rewriter_files,
     output:
         rewrites="work/castturns/rewrites/{year}.{rewriter}.csv",
@@ -43,7 +42,7 @@ use rule step as cast_rewrite with:
     conda:
         environment("torch")
     resources:
-        **needs(6000, 240),
+        **ON_GPU,
     params:
         **runs("lajewska2025/ch3_generation:cast_rewrite"),
         form=lambda wildcards: ("full" if wildcards.rewriter == "canard-org" else "trimmed"),

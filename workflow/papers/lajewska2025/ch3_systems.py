@@ -211,3 +211,31 @@ CAST_REWRITER_PAIRS = [
         "qrecc.fused-rm3.duo.canard",
     )
 ]
+
+#: Rewriters of a run on the collections.
+CAST_FULL_REWRITERS = ["canard-org", "canard", "qrecc"]
+
+#: Table -> row -> its run, if the systems run on the collections.
+CAST_FULL_RUNS = {
+    "2": {
+        "BaselineOrganizers-QR-BM25": "canard-org.bm25-organisers.mono",
+        "BaselineOrganizers-BM25": "canard.bm25-organisers.mono",
+        "BaselineOrganizers": "canard.bm25.mono",
+        "WaterlooClarke reproduced by us": "qrecc.fused-rm3.duo",
+    },
+    "3": dict(zip(CAST_SYSTEMS["3"], CAST_TABLE_3_RUNS, strict=True)),
+    "4": {
+        "T5_CANARD, T5_CANARD": "canard.fused-rm3.duo",
+        "T5_CANARD, T5_QReCC": "canard.fused-rm3.duo.qrecc",
+        "T5_QReCC, T5_CANARD": "qrecc.fused-rm3.duo.canard",
+        "T5_QReCC, T5_QReCC": "qrecc.fused-rm3.duo",
+    },
+}
+
+#: First passes of these runs: rewriter, ranker.
+CAST_FULL_LEXICAL_RUNS = [
+    (rewriter, ranker)
+    for rewriter, ranker in CAST_LEXICAL_RUNS
+    if rewriter in CAST_FULL_REWRITERS and (rewriter, ranker) != ("canard-org", "bm25")
+]
+CAST_FULL_DENSE_RUNS = [(rewriter, "dense") for rewriter in ("canard", "qrecc")]

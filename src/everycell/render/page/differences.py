@@ -6,7 +6,8 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape, unescape
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ from everycell.records.cells import count_decimals, without_spread
 from everycell.render.figure_files import METADATA, style
 from everycell.render.grid import Cell, Grid
 from everycell.render.latex import escape_tex, latex_document, latex_table
-from everycell.render.page.overview import ChapterOnPage
+from everycell.render.page.overview import ChapterOnPage, PaperOnPage
 from everycell.render.palette import GRID_LINES, INK
 from everycell.render.table_files import escape_markdown, table_as_markdown
 from everycell.render.verdict_tables import VerdictCell
@@ -46,12 +47,14 @@ _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 
 
 class Deviation(NamedTuple):
-    """Point of the plot; `link` is the id of its cell, if the values are not equal."""
+    """Point of a plot: its row, the link to its cell, and the tooltip of the link."""
 
+    row: str
     artefact: str
     verdict: Verdict
     deviation: float
-    link: str | None
+    link: str
+    text: str
 
 
 def deviation(cell: JudgedCell) -> float | None:
@@ -69,7 +72,14 @@ def deviation(cell: JudgedCell) -> float | None:
 def deviations(chapter: ChapterOnPage) -> list[Deviation]:
     """Points of all compared numbers of a chapter, each in the deepest tier that reproduces it."""
     return [
-        Deviation(artefact.label, cell.verdict, value, cell.id if cell.is_different else None)
+        Deviation(
+            artefact.label,
+            artefact.label,
+            cell.verdict,
+            value,
+            f"#{cell.id}",
+            f"{artefact.label}: {cell.name}: published {cell.published}, reproduced {cell.exact}",
+        )
         for artefact in chapter.artefacts
         for cell in artefact.counted_cells
         if cell.judged.kind not in UNCOUNTED and (value := deviation(cell.judged)) is not None
@@ -78,7 +88,28 @@ def deviations(chapter: ChapterOnPage) -> list[Deviation]:
 
 def deviation_plot(chapter: ChapterOnPage) -> dict[str, str] | None:
     """Deviation plot of a chapter (SVG) and a summary of it; None if there are no numbers."""
-    points = deviations(chapter)
+    return _plot(deviations(chapter))
+
+
+def overview_plot(papers: Sequence[PaperOnPage]) -> dict[str, str] | None:
+    """Deviation plot of all papers, with a row per chapter."""
+    return _plot(
+        [
+            point._replace(
+                row=f"{paper.about.key}, {chapter.short}"
+                if len(paper.chapters) > 1
+                else paper.about.key,
+                artefact=f"{point.artefact} of {paper.about.key}",
+                link=f"{chapter.page}{point.link}",
+            )
+            for paper in papers
+            for chapter in paper.chapters
+            for point in deviations(chapter)
+        ]
+    )
+
+
+def _plot(points: list[Deviation]) -> dict[str, str] | None:
     if not points:
         return None
     farthest = max(points, key=lambda point: abs(point.deviation))
@@ -89,11 +120,11 @@ def deviation_plot(chapter: ChapterOnPage) -> dict[str, str] | None:
         summary += (
             f"; the largest deviation is {farthest.deviation:+,.3g} units ({farthest.artefact})"
         )
-    return {"svg": _svg(_draw(points)), "summary": f"{summary}."}
+    return {"svg": _svg(_draw(points), points), "summary": f"{summary}."}
 
 
 def _draw(points: list[Deviation]) -> Figure:
-    rows = list(dict.fromkeys(point.artefact for point in points))
+    rows = list(dict.fromkeys(point.row for point in points))
     colours = dict(zip(_MARKERS, _PLACEHOLDERS, strict=True))
     with style():
         figure = Figure(figsize=(5.4, 0.95 + 0.34 * len(rows)), layout="constrained")
@@ -107,7 +138,7 @@ def _draw(points: list[Deviation]) -> Figure:
             markers = axes.scatter(
                 [points[number].deviation for number in numbers],
                 [
-                    rows.index(points[number].artefact) + 0.7 * ((number * _GOLDEN_RATIO) % 1 - 0.5)
+                    rows.index(points[number].row) + 0.7 * ((number * _GOLDEN_RATIO) % 1 - 0.5)
                     for number in numbers
                 ],
                 s=22,
@@ -118,9 +149,8 @@ def _draw(points: list[Deviation]) -> Figure:
                 label=f"{verdict} ({len(numbers)})",
                 gid=f"deviations-{css_class(verdict)}",
             )
-            links = [points[number].link for number in numbers]
-            markers.set_urls([f"#{link}" if link else None for link in links])
-        counts = [sum(point.artefact == row for point in points) for row in rows]
+            markers.set_urls([points[number].link for number in numbers])
+        counts = [sum(point.row == row for point in points) for row in rows]
         labels = [f"{row} ({count})" for row, count in zip(rows, counts, strict=True)]
         axes.set_yticks(range(len(rows)), labels)
         axes.set_ylim(len(rows) - 0.5, -0.5)
@@ -150,8 +180,8 @@ def _scale(axes: Axes, largest: float) -> None:
     axes.set_xlabel("reproduced \u2212 published, in last digits or tolerances")
 
 
-def _svg(figure: Figure) -> str:
-    """Convert a figure to SVG for the page, in the page's colours."""
+def _svg(figure: Figure, points: Iterable[Deviation]) -> str:
+    """Convert a figure to SVG for the page, in its colours and with tooltips of the points."""
     buffer = io.BytesIO()
     with style():
         figure.savefig(buffer, format="svg", metadata=METADATA["svg"], transparent=True)
@@ -162,7 +192,13 @@ def _svg(figure: Figure) -> str:
     text = re.sub(r'(<svg [^>]*?) width="[^"]*"', root, text[text.index("<svg") :])
     text = re.sub(r'(<svg [^>]*?) height="[^"]*"', r"\1", text).replace("xlink:href", "href")
     # Points are for the mouse; keyboard users have the list of differences.
-    text = text.replace("<a href", '<a tabindex="-1" href')
+    texts = {point.link: point.text for point in points}
+
+    def with_tooltip(link: re.Match[str]) -> str:
+        title = escape(texts[unescape(link[1])])
+        return f'<a tabindex="-1" href="{link[1]}"><title>{title}</title>'
+
+    text = re.sub(r'<a href="([^"]*)"[^>]*>', with_tooltip, text)
     return re.sub("|".join(_PAGE_COLOURS), lambda match: _PAGE_COLOURS[match[0]], text)
 
 

@@ -16,12 +16,13 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader
 
 from everycell.base.files import write_atomically
+from everycell.receipts.diff import Notice
 from everycell.records.folders import TIERS
 from everycell.records.papers import Artefact, Paper, all_artefacts, load_papers
 from everycell.records.tables import RUNNABLE
 from everycell.render import vocabulary
 from everycell.render.grid import VALUE_COLUMNS
-from everycell.render.page.differences import deviation_plot, difference_files
+from everycell.render.page.differences import deviation_plot, difference_files, overview_plot
 from everycell.render.page.overview import Page, build_page, links_of
 from everycell.render.table_files import html_environment
 from everycell.render.vocabulary import GROUPS, OUTCOMES, VERDICTS, section_and_page
@@ -37,12 +38,18 @@ _SEARCH_LIBRARY = "minisearch-7.2.0.js"
 
 
 def write_page(
-    path: Path, results: Sequence[Result], papers: Mapping[str, Paper] | None = None
+    path: Path,
+    results: Sequence[Result],
+    papers: Mapping[str, Paper] | None = None,
+    notices: Sequence[Notice] = (),
 ) -> Path:
-    """Write the overview, the pages of the chapters, and their data files."""
+    """Write the overview, the pages of the chapters, and their data files.
+
+    `notices` name results that were made with other settings than the project's.
+    """
     if papers is None:
         papers = load_papers(results[0].artefact.folder.parent)
-    pages = pages_of(path.parent, results, papers)
+    pages = pages_of(path.parent, results, papers, notices)
     for name, content in pages.items():
         if name != INDEX:
             write_atomically(path.parent / name, content)
@@ -50,7 +57,10 @@ def write_page(
 
 
 def pages_of(
-    folder: Path, results: Sequence[Result], papers: Mapping[str, Paper]
+    folder: Path,
+    results: Sequence[Result],
+    papers: Mapping[str, Paper],
+    notices: Sequence[Notice] = (),
 ) -> dict[str, bytes]:
     """Files of the reproduction page of a results folder, as `write_page` writes them."""
     page = build_page(papers, results, folder)
@@ -70,7 +80,13 @@ def pages_of(
             )
             pages |= difference_files(chapter)
     pages["badge.svg"] = _badge(page)
-    index = _render("index.html.j2", ["page.js", _SEARCH_LIBRARY, "search.js"], page=page)
+    index = _render(
+        "index.html.j2",
+        ["page.js", _SEARCH_LIBRARY, "search.js"],
+        page=page,
+        deviations=overview_plot(page.papers),
+        notices=notices,
+    )
     return pages | data_files(papers, results, folder) | {INDEX: index}
 
 

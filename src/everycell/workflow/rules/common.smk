@@ -7,7 +7,6 @@ from pathlib import Path
 from everycell.cli.project import faults_at_start
 from everycell.config import parse_config
 from everycell.config import read_config
-from everycell.config import refuse_templates
 from everycell.records.papers import all_artefacts
 from everycell.records.papers import load_papers
 from everycell.records.tables import RUNNABLE
@@ -25,10 +24,7 @@ from everycell.receipts.code import chapter_file, hash_of_sources, script_files,
 from everycell.base.files import reset_future_times
 
 try:
-    # Snakemake accepts duplicate keys and reports invalid YAML without the line.
     read_config(Path("config.yaml"))
-    for file in overwriting_configfiles():
-        refuse_templates(Path(file))
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 

@@ -2,8 +2,10 @@
 # `finish_rules` at the end. `tests/workflow/test_plan.py` checks these attributes.
 import os
 import re
+import site
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 from packaging.specifiers import SpecifierSet
@@ -11,7 +13,11 @@ from packaging.version import Version
 from snakemake import __version__ as snakemake_version
 from snakemake.exceptions import WorkflowError
 from snakemake.iocontainers import Wildcards
+from snakemake.script import PythonScript
 from snakemake.sourcecache import LocalSourceFile
+
+from everycell.receipts.code import LIBRARY
+from everycell.workflow import first_statements
 
 KNOWN_VERSIONS = ">=9.20,<10"
 if Version(snakemake_version) not in SpecifierSet(KNOWN_VERSIONS):
@@ -46,6 +52,26 @@ if SPECIAL.search(sys.executable):
         )
 
 
+# Byte code and compiled loops of this process's jobs. A new folder, since nobody can tell whether
+# files in an old one, or beside the source, come from the present source.
+COMPILED = TemporaryDirectory(prefix="everycell-compiled-")
+os.environ["NUMBA_CACHE_DIR"] = f"{COMPILED.name}/numba"
+if not str(LIBRARY).startswith(site.getusersitepackages()):
+    os.environ["PYTHONNOUSERSITE"] = "1"
+#: What each job runs first; see the file.
+JOB_START = first_statements(Path(COMPILED.name), Path(workflow.basedir))
+PREAMBLE = getattr(PythonScript.generate_preamble, "unchanged", PythonScript.generate_preamble)
+
+
+def isolated_preamble(*arguments, **options):
+    """First lines of the script of a job."""
+    return JOB_START + PREAMBLE(*arguments, **options)
+
+
+isolated_preamble.unchanged = PREAMBLE
+PythonScript.generate_preamble = staticmethod(isolated_preamble)
+
+
 class ScriptOfParameter(LocalSourceFile):
     """The file that Snakemake runs for the parameter `script` of a rule."""
 
@@ -73,11 +99,6 @@ def finish_rules():
         # Only a complete rule has the names of its results, for their display settings.
         if "receipt" in current.output.keys():
             current.set_params(faces=faces_of(list(current.output)))
-
-
-def overwriting_configfiles():
-    """Files of --configfile."""
-    return workflow.overwrite_configfiles
 
 
 def requested_targets():

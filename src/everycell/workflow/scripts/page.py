@@ -8,10 +8,13 @@ from everycell.records.papers import load_papers
 from everycell.render.page.pages import write_page
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.results import collect
+from everycell.workflow.deviations import find_deviations
 
 with Job(snakemake) as job:
     page = Path(snakemake.output.page)
     papers = load_papers(Path("published"))
     # The page lists the files that each result was made from, which are in the lineage.
     write_lineage(page.parent, Path(), snakemake.config["cache"])
-    write_page(page, collect(papers, page.parent, Path(), audits=audits_of), papers)
+    results = collect(papers, page.parent, Path(), audits=audits_of)
+    # Settings of this run may differ from those of the project, which are compared.
+    write_page(page, results, papers, find_deviations(page.parent, Path()).notices)

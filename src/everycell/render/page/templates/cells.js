@@ -19,7 +19,7 @@
   // Names of the value columns, joined over all header rows.
   const columnsOf = (table) => [...table.tHead.rows]
     .map((row) => [...row.cells]
-      .filter((cell) => cell.matches("th:not(.key)"))
+      .filter((cell) => !cell.matches(".key, .corner"))
       .flatMap((cell) => Array(cell.colSpan).fill(cell.textContent)))
     .reduce((above, below) => below.map((name, index) => [above[index], name].filter(Boolean).join(" / ")), []);
 
@@ -76,6 +76,16 @@
       element("dl", {}, ...terms.flatMap(([term, content]) =>
         [element("dt", {}, term), element("dd", {}, ...[content].flat())])));
     panel.hidden = false;
+    place(cell);
+  };
+  // Move the panel to the first corner of the window in which it does not cover its cell.
+  const place = (cell) => {
+    const { left, right, top, bottom } = cell.getBoundingClientRect();
+    ["bottom right", "bottom left", "top right", "top left"].some((corner) => {
+      panel.dataset.corner = corner;
+      const box = panel.getBoundingClientRect();
+      return box.left > right || box.right < left || box.top > bottom || box.bottom < top;
+    });
   };
   document.addEventListener("click", (event) => {
     const cell = event.target.closest("td.v[data-k]");
@@ -97,6 +107,7 @@
     if (!cell?.matches("td.v")) return;
     describe(cell);
     cell.scrollIntoView({ block: "center", inline: "center" });
+    place(cell);
     cell.focus({ preventScroll: true });
   };
 
@@ -121,6 +132,7 @@
       return { row, text, number: Number.isNaN(number) ? Infinity : number };
     };
     heads.forEach((head, column) => {
+      if (!head.textContent.trim()) return;
       const button = element("button", { type: "button" }, ...head.childNodes);
       head.append(button);
       button.addEventListener("click", () => {

@@ -34,7 +34,7 @@
       for (const key of box.querySelectorAll(".fixed")) key.classList.remove("fixed");
       if (box.scrollWidth <= box.clientWidth + 1) continue;
       const columns = [];
-      for (const key of box.querySelectorAll("tbody th, thead tr:last-child th.key")) {
+      for (const key of box.querySelectorAll("tbody th, thead tr:last-child .key")) {
         const start = key.offsetLeft;
         let column = columns.find((other) => other.start === start);
         if (!column) columns.push(column = { start, width: key.offsetWidth, keys: [] });
@@ -47,7 +47,7 @@
         if (column.fixed) room -= column.width;
       }
       if (columns.every((column) => column.fixed)) {
-        const corner = [...box.querySelectorAll("thead tr:not(:last-child) td")];
+        const corner = [...box.querySelectorAll("thead .corner")];
         columns.unshift({ keys: corner, width: 0, fixed: true });
       }
       let left = 0;

@@ -1,0 +1,176 @@
+"""`everycell verify`: everything that is wrong with a results folder, without recomputing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+from everycell.cli import project
+from everycell.cli.printing import echo, pluralise
+from everycell.cli.project import require_receipts
+from everycell.receipts.provenance import NAME as LINEAGE
+from everycell.receipts.provenance import check_lineage, files_without_jobs
+from everycell.receipts.receipts import ReceiptError, absent_inputs, is_own, made_by_other_code
+from everycell.receipts.receipts import verify as verify_receipt
+from everycell.records.folders import Tier
+from everycell.records.papers import Artefact
+from everycell.sources.fetch import OWN_DATA, changed_data
+from everycell.verdicts.audits import audits_of
+from everycell.verdicts.cells import sources_of
+from everycell.verdicts.results import SUFFIXES, collect, stem_of
+from everycell.workflow.deviations import find_deviations
+
+#: Files of a page, any of which shows that there is a page.
+PAGE = (
+    "index.html",
+    "cells.csv",
+    "cells.parquet",
+    "claims.csv",
+    "excluded_claims.csv",
+    "badge.svg",
+)
+#: Files of the project itself; a result cannot be checked, or made again, without them.
+OWN = ("published/", "recorded/")
+
+
+def verify_results(results: Path, overrides: Path | None) -> bool:
+    """Report everything that is wrong with a results folder; return whether anything is.
+
+    `overrides` is a file with settings that override ``config.yaml``.
+    """
+    papers = project.papers()
+    receipts = require_receipts(results)
+    own = is_own(results, project.ROOT)
+    # The page of another project was rendered by other code, so it is not checked.
+    has_page = own and any((results / name).exists() for name in PAGE)
+    all_results = collect(
+        papers,
+        results,
+        project.ROOT,
+        # The page also shows artefacts that were not run.
+        include=lambda artefact, tier: has_page or has_files(artefact, tier, results),
+        audits=audits_of,
+    )
+    faults = [fault for result in all_results for fault in result.faults]
+    if own:
+        for key in papers:
+            changed = changed_data(project.PUBLISHED / key)
+            faults += [*changed.values(), *_results_made_from(changed, receipts, results)]
+    # Receipts of artefacts were verified with their reports; others, such as errata, follow.
+    stems = {
+        stem_of(result.artefact, result.tier, results) for result in all_results if result.is_run
+    }
+    for receipt in receipts:
+        if receipt.with_name(receipt.name.removesuffix(".receipt.json")) not in stems:
+            faults += verify_receipt(receipt, project.ROOT, results)
+    unrecorded_files: list[str] = []
+    absent_files: set[str] = set()
+    other_code: Collection[Path] = ()
+    try:
+        unrecorded_files = files_without_jobs(results)
+        faults += check_lineage(results, project.ROOT)
+        for receipt in receipts:
+            absent = absent_inputs(receipt, project.ROOT, results)
+            absent_files.update(absent)
+            faults += [
+                f"{path} is missing, but {receipt} was made from it; restore the file."
+                for path in absent
+                if own and path.startswith(OWN)
+            ]
+        other_code = made_by_other_code(receipts, project.ROOT)
+    except ReceiptError as error:  # an unreadable receipt, which is reported only once
+        faults.append(str(error))
+    deviations = find_deviations(results, project.ROOT, overrides)
+    faults += [
+        f"{path} was made by code that differs from the code of this project; remove it and run "
+        "snakemake again."
+        for path in other_code
+        if own
+    ]
+    faults += [
+        f"{_list(notice.files)}: {notice.text}; run snakemake again without a profile, option or "
+        "variable that changes settings, or name their file with --configfile."
+        for notice in deviations.notices
+        if own or notice.is_certain
+    ]
+    truncated = [
+        page
+        for page in (results / PAGE[0], *sorted((results / "pages").glob("*.html")))
+        if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>")
+    ]
+    faults += [
+        f"{page} is empty or truncated; redraw it with `everycell page`." for page in truncated
+    ]
+    # An untrusted result counts as not run, so the page differs in consequence.
+    if has_page and not any(result.faults for result in all_results):
+        from everycell.render.page.pages import outdated_pages, pages_of
+
+        # The page compares with the project's own settings.
+        page_deviations = find_deviations(results, project.ROOT) if overrides else deviations
+        pages = pages_of(results, all_results, papers, page_deviations.notices)
+        faults += [
+            f"{page} does not match these results (it is outdated, or was edited); redraw it with "
+            "`everycell page`."
+            for page in outdated_pages(results, pages)
+            if page not in truncated
+        ]
+    for fault in dict.fromkeys(faults):
+        echo(fault)
+    if faults:
+        return True
+    number = len(receipts)
+    echo(
+        f"The receipt in {results} is valid."
+        if number == 1
+        else f"All {number} receipts in {results} are valid."
+    )
+    for notice in deviations.notices:
+        echo(f"{_list(notice.files)}: {notice.text}.")
+    if other_code:
+        echo(
+            f"{pluralise(len(other_code), 'result')} came from code that differs from the "
+            f"code of this project; see {next(iter(other_code)).relative_to(results)}."
+        )
+    for reason, files in deviations.uncompared.items():
+        echo(f"The parameters of {_list(files)} cannot be compared: {reason}.")
+    if absent_files:
+        number_of_files = pluralise(len(absent_files), "input file")
+        echo(f"{number_of_files} cannot be checked here, such as {min(absent_files)}.")
+    if unrecorded_files:
+        number_of_files = pluralise(len(unrecorded_files), "intermediate file")
+        echo(
+            f"{results / LINEAGE} does not record which jobs made {number_of_files}, such as "
+            f"{unrecorded_files[0]}; run `everycell page` in the project that made the results "
+            "to update it."
+        )
+    return False
+
+
+def has_files(artefact: Artefact, tier: Tier, results: Path) -> bool:
+    """Whether any file of a result exists; without one, there is nothing to verify."""
+    stem = stem_of(artefact, tier, results)
+    return any(stem.with_name(stem.name + suffix).exists() for suffix in SUFFIXES)
+
+
+def _list(files: Sequence[str]) -> str:
+    more = f" and {pluralise(len(files) - 1, 'other file')}" if len(files) > 1 else ""
+    return f"{files[0]}{more}"
+
+
+def _results_made_from(
+    changed: Collection[str], receipts: Iterable[Path], results: Path
+) -> list[str]:
+    """Name the results that were made from files of `data/` that have changed since then."""
+    faults = []
+    for receipt in receipts if changed else ():
+        try:
+            paths = sources_of(receipt, results, project.ROOT).data
+        except ReceiptError:  # reported with its result
+            continue
+        faults += [
+            f"{receipt} was made from {OWN_DATA / key} as registered, not from the file there now; "
+            "restore the file, or register the new version and run snakemake again."
+            for key in changed
+            if any(path.endswith(f"/{key}") for path in paths)
+        ]
+    return faults

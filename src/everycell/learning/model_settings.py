@@ -1,0 +1,121 @@
+"""Bounds on settings and tokenizers of models from elsewhere.
+
+A model's class makes as many layers and values as ``config.json`` declares, whatever the file with
+the weights contains. A tokenizer runs the regular expressions of ``tokenizer.json``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoConfig, PreTrainedTokenizerBase
+
+from everycell.base.errors import DataError
+from everycell.base.untrusted import parse_json, text_of
+
+#: Pattern of the names of settings -> largest value. Sizes are bounded by `check_size`.
+_LARGEST = {
+    re.compile(pattern): largest
+    for pattern, largest in {
+        r".*layers?|.*blocks?|(.*\.)?block_count|depths?|.*groups": 1_000,
+        r"num_(?!labels).*|n_experts|(.*\.)?expert_count": 10_000,
+        r"num_labels": 1_000_000,
+    }.items()
+}
+#: Allowed number of values per byte of weights (a weight may have one bit), and of new values.
+_VALUES, _NEW = 8, 1 << 24
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """Read and check the ``config.json`` of a model."""
+    try:
+        settings = parse_json(text_of(path))
+    except (OSError, ValueError) as error:
+        raise DataError(
+            path,
+            fault=f"cannot be read as a model's configuration ({error})",
+            fix="copy it again from the model's source",
+        ) from None
+    if not isinstance(settings, dict):
+        raise DataError(
+            path, fault="is not a JSON object", fix="copy it again from the model's source"
+        )
+    check_ranges(path, settings)
+    return settings
+
+
+def check_ranges(path: Path, settings: Mapping[str, Any]) -> None:
+    """Raise an error if a setting is outside its range."""
+    for name, value in _flatten(settings):
+        limits = [limit for pattern, limit in _LARGEST.items() if pattern.fullmatch(name)]
+        if limits and isinstance(value, int | float) and not value <= min(limits):
+            raise DataError(
+                path,
+                column=name,
+                value=value,
+                expected=f"a number of at most {min(limits):,}",
+                fix="copy it again from the model's source",
+            )
+
+
+def _flatten(settings: Any) -> Iterator[tuple[str, Any]]:
+    """Names and values of settings, also of those of parts."""
+    stack = [("", settings)]
+    while stack:
+        name, value = stack.pop()
+        if isinstance(value, Mapping):
+            stack += [(str(key), part) for key, part in value.items()]
+        elif isinstance(value, list):
+            stack += [(name, part) for part in value]
+        else:
+            yield name, value
+
+
+def check_size(model_class: Any, folder: Path, **options: Any) -> None:
+    """Raise an error if a model's settings declare far more values than its weights have.
+
+    `options` are those of ``from_pretrained`` for a GGUF file.
+    """
+    gguf = options.get("gguf_file")
+    files = [folder / gguf] if gguf else [*folder.glob("*.safetensors")]
+    stored = sum(path.stat().st_size for path in files)
+    kind = getattr(model_class, "config_class", None) or AutoConfig
+    config = kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **options)
+    # Without memory for values.
+    with torch.device("meta"):
+        make = getattr(model_class, "from_config", model_class)
+        model = make(config)
+    values = sum(part.numel() for part in (*model.parameters(), *model.buffers()))
+    if values > _VALUES * stored + _NEW:
+        raise DataError(
+            folder / (gguf or "config.json"),
+            fault=f"declares a model of {values:,} values, but its weights have only {stored:,} "
+            "bytes",
+            fix="copy both again from the model's source",
+        )
+
+
+def without_panics(tokenizer: PreTrainedTokenizerBase, folder: Path) -> PreTrainedTokenizerBase:
+    """Turn panics of a tokenizer into errors that name its folder."""
+    for method in ("_encode_plus", "_decode"):
+        setattr(tokenizer, method, partial(_call, folder, getattr(tokenizer, method)))
+    return tokenizer
+
+
+def _call(folder: Path, method: Any, *arguments: Any, **options: Any) -> Any:
+    try:
+        return method(*arguments, **options)
+    except BaseException as error:
+        # A panic of Rust is not an Exception, and its class cannot be imported.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise DataError(
+            folder / "tokenizer.json",
+            fault=f"failed on a text ({error})",
+            fix="use another model, whose regular expressions take fewer steps",
+        ) from None

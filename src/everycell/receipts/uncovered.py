@@ -1,0 +1,80 @@
+"""Code that ran in a job although neither the hash of its code nor a package version covers it."""
+
+from __future__ import annotations
+
+import base64
+import os
+import site
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from everycell.base.files import has_fingerprint, sha256
+from everycell.receipts.code import LIBRARY, name_of_code
+
+#: Files that Python runs at its start if they are in a folder of packages.
+AT_START = ("*.pth", "sitecustomize.py", "usercustomize.py")
+#: Written by virtualenv and uv into a new environment, which imports one of their modules.
+VIRTUALENV = ("_virtualenv.pth", b"import _virtualenv")
+
+
+def uncovered_code(covered: Iterable[Path], root: Path) -> dict[str, str]:
+    """Hashes of files with code that this process ran, except for `covered` ones and packages."""
+    root = root.absolute()
+    folders = site.getsitepackages()
+    if site.ENABLE_USER_SITE:
+        folders.append(site.getusersitepackages())
+    names = {name_of_code(root / path, root) for path in covered}
+    hashes = {path.as_posix(): sha256(path) for path in _files_run_at_start(map(Path, folders))}
+    for path in _loaded_files(folders):
+        is_named = any(path.is_relative_to(folder) for folder in (root, LIBRARY / "everycell"))
+        name = name_of_code(path, root) if is_named else path.as_posix()
+        if name not in names and path.is_file():
+            hashes[name] = sha256(path)
+    return dict(sorted(hashes.items()))
+
+
+def _loaded_files(folders: Iterable[str]) -> Iterator[Path]:
+    """Files of modules that come neither from Python nor from a folder of installed packages."""
+    python = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
+    installed = tuple(f"{folder}/" for folder in (*python, *folders))
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if not isinstance(file, str) or name in ("__main__", "__mp_main__"):
+            continue
+        path = os.path.abspath(file)
+        if path.startswith(f"{LIBRARY}/everycell/") or not path.startswith(installed):
+            yield Path(path)
+
+
+def _files_run_at_start(folders: Iterable[Path]) -> Iterator[Path]:
+    for folder in folders:
+        files = [file for pattern in AT_START for file in sorted(folder.glob(pattern))]
+        records = [path.read_bytes() for path in folder.glob("*.dist-info/RECORD") if files]
+        for file in files:
+            digest = base64.urlsafe_b64encode(bytes.fromhex(sha256(file))).rstrip(b"=")
+            entry = b"%s,sha256=%s," % (file.name.encode(), digest)
+            is_of_virtualenv = (file.name, file.read_bytes().strip()) == VIRTUALENV
+            if not is_of_virtualenv and not any(entry in record for record in records):
+                yield file
+
+
+def faults_of_uncovered_code(hashes: Mapping[str, str], subject: str, root: Path) -> list[str]:
+    """Sentences about uncovered code from outside the project, or that changed since it ran.
+
+    `subject` begins each sentence; code in the project that has not changed is no fault.
+    """
+    faults = []
+    for name, digest in hashes.items():
+        if Path(name).is_absolute():
+            faults.append(
+                f"{subject} while {name} ran, which neither the project nor an installed package "
+                "contains; remove that file or install it, and make the result again."
+            )
+        elif not has_fingerprint(root / name, digest):
+            faults.append(
+                f"{subject} while {name} ran, which has changed since and which no hash of code "
+                "covers; remove the result, and run snakemake again."
+            )
+    return faults

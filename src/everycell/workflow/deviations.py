@@ -1,0 +1,141 @@
+"""Results that were made with other parameters than those that their project gives them.
+
+A profile, an option or a variable of Snakemake can change settings without a trace in the files of
+a project, so each receipt and each job behind it is compared with what the project alone gives.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from everycell.config import read_config
+from everycell.jobs.job import NO_SETTINGS, parameters_line
+from everycell.receipts.diff import Change, Notice, changes, flatten, shorten
+from everycell.receipts.provenance import JobRecord, lineage_of, read_lineage
+from everycell.receipts.receipts import ReceiptError, is_own, read_receipt, receipts_in
+from everycell.workflow.planned_jobs import planned_parameters
+
+#: Reason why nothing is compared, and the remedy.
+NO_SNAKEMAKE = "Snakemake is not installed; run `pip install 'everycell[workflow]'`"
+NO_SNAKEFILE = "there is no Snakefile here"
+
+
+#: Settings of a deviation that are listed.
+LISTED = 3
+
+
+@dataclass
+class Deviations:
+    """Deviating files by what deviates, and files that could not be compared, by the reason."""
+
+    #: Settings, with the value in the receipt and the project's -> results or intermediate files.
+    files: dict[tuple[Change, ...], list[str]] = field(default_factory=dict)
+    #: Files for which the project's settings are incomplete, or which no rule makes.
+    not_made: dict[str, list[str]] = field(default_factory=dict)
+    uncompared: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What to say about files whose parameters the project does not give."""
+        notices = [
+            Notice(
+                files,
+                f"made with {_values(settings, 'old')}, but this project gives "
+                f"{_values(settings, 'new')}",
+            )
+            for settings, files in self.files.items()
+        ]
+        return notices + [
+            Notice(files, f"this project does not give the parameters ({reason})", False)
+            for reason, files in self.not_made.items()
+        ]
+
+
+def _values(settings: Sequence[Change], side: str) -> str:
+    values = [f"{change.key} = {shorten(getattr(change, side))}" for change in settings[:LISTED]]
+    more = f" and {len(settings) - LISTED} more" if len(settings) > LISTED else ""
+    return ", ".join(values) + more
+
+
+def find_deviations(results: Path, project: Path, overrides: Path | None = None) -> Deviations:
+    """Compare the parameters of all results, and of the jobs behind them, with the project's.
+
+    `overrides` is a configuration file with further settings, as of ``snakemake --configfile``.
+    """
+    receipts: dict[str, dict[str, Any]] = {}
+    for path in receipts_in(results):
+        try:
+            receipts[f"results/{path.relative_to(results).as_posix()}"] = read_receipt(path)
+        except ReceiptError:  # reported with its result
+            continue
+    deviations = Deviations()
+    for reason, is_so in (
+        (NO_SNAKEMAKE, find_spec("snakemake") is None),
+        (NO_SNAKEFILE, not (project / "Snakefile").is_file()),
+    ):
+        if is_so:
+            deviations.uncompared[reason] = list(receipts)
+            return deviations
+    jobs = {job.outputs[0]: job for job in _jobs(results, project)}
+    rules = dict.fromkeys(receipts) | {path: job.rule for path, job in jobs.items()}
+    for path, parameters in planned_parameters(project, rules, overrides).items():
+        if isinstance(parameters, str):
+            deviations.not_made.setdefault(parameters, []).append(path)
+        elif different := (
+            _changes_in_receipt(receipts[path], parameters)
+            if path in receipts
+            else _changes_in_job(jobs[path], parameters)
+        ):
+            deviations.files.setdefault(different, []).append(path)
+    return deviations
+
+
+def _jobs(results: Path, project: Path) -> list[JobRecord]:
+    """Recorded jobs behind the results of a folder."""
+    try:
+        if is_own(results, project):
+            return lineage_of(results, project, read_config(project / "config.yaml").cache)
+        return read_lineage(results)
+    except ReceiptError:  # reported by `check_lineage`
+        return []
+
+
+def _changes_in_receipt(
+    receipt: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> tuple[Change, ...]:
+    """Settings whose values in a receipt are not the planned ones; facts of a job are left out."""
+    planned = {name: value for name, value in parameters.items() if name not in NO_SETTINGS}
+    display_settings = planned.pop("faces", {})
+    name = receipt["artefact"].rpartition("/")[2]
+    if name in display_settings:
+        planned["face"] = display_settings[name]
+    planned = json.loads(json.dumps(planned))
+    recorded = {name: value for name, value in receipt["parameters"].items() if name in planned}
+    seeds = {"seed": receipt.get("seed")}, {"seed": planned.pop("seed", None)}
+    recorded.pop("seed", None)
+    return (
+        *changes(*(dict(flatten(seed)) for seed in seeds)),
+        *changes(dict(flatten(recorded)), dict(flatten(planned))),
+    )
+
+
+def _changes_in_job(job: JobRecord, parameters: Mapping[str, Any]) -> tuple[Change, ...]:
+    planned: dict[str, str] = json.loads(parameters_line(parameters))["parameters"]
+    # Without its log, a job has no names of parameters, but their values are known.
+    if any(name.startswith("#") for name in job.parameters):
+        values = set(planned.values())
+        return tuple(
+            Change(key=name, old=value, new=None)
+            for name, value in job.parameters.items()
+            if value not in values
+        )
+    recorded = {name: value for name, value in job.parameters.items() if name in planned}
+    for name in NO_SETTINGS:
+        recorded.pop(name, None)
+        planned.pop(name, None)
+    return changes(recorded, planned)

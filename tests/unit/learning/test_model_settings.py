@@ -1,0 +1,97 @@
+"""Settings and tokenizers of models that would take all memory or time are refused first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tiny_bert import tiny_bert, write_bert
+from transformers import BertModel
+
+from everycell.base.errors import DataError
+from everycell.language_models.local import load_language_model
+from everycell.learning.models import load_model, load_weights, read_tokenizer
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "bee", "river"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_bert(tmp_path, tiny_bert(words=len(WORDS), positions=16), WORDS)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("num_hidden_layers", 10**7),
+        ("num_hidden_layers", 1e308),
+        ("num_labels", 10**9),
+        ("vocab_size", 10**9),
+        ("hidden_size", 2**20),
+        ("max_position_embeddings", 10**10),
+        ("intermediate_size", 10**11),
+        ("type_vocab_size", 10**10),
+        ("text_config", {"num_hidden_layers": 10**7}),
+        ("text_config", {"parts": [{"encoder_layers": 10**7}]}),
+    ],
+)
+@pytest.mark.parametrize(
+    "load",
+    [
+        lambda folder: load_model(folder, "encoder"),
+        lambda folder: load_weights(BertModel, folder, "toy"),
+        load_language_model,
+    ],
+)
+def test_load_model_huge_settings(folder, setting, value, load):
+    path = folder / "config.json"
+    settings = json.loads(path.read_text())
+    path.write_text(json.dumps(settings | {setting: value}))
+    with pytest.raises(DataError) as error:
+        load(folder)
+    assert error.value.path == path
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "3", "", '{"a": ' * 100_000])
+def test_load_model_settings_invalid(folder, content):
+    (folder / "config.json").write_text(content)
+    with pytest.raises(DataError) as error:
+        load_model(folder, "encoder")
+    assert error.value.path == folder / "config.json"
+
+
+@pytest.mark.parametrize("part", ["pre_tokenizer", "normalizer", "decoder"])
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*$", "(a|aa)+$"])
+def test_read_tokenizer_expression_without_end(tmp_path, part, pattern):
+    regex = {"pattern": {"Regex": pattern}}
+    parts = {
+        "pre_tokenizer": {"type": "Split", "behavior": "Isolated", "invert": False, **regex},
+        "normalizer": {"type": "Replace", "content": "x", **regex},
+        "decoder": {"type": "Replace", "content": "x", **regex},
+    }
+    text = "a" * 40 + "c"
+    (tmp_path / "tokenizer.json").write_text(
+        json.dumps(
+            {
+                "version": "1.0",
+                **dict.fromkeys(["truncation", "padding", "normalizer", "pre_tokenizer"]),
+                **dict.fromkeys(["post_processor", "decoder"]),
+                "added_tokens": [],
+                "model": {
+                    "type": "WordLevel",
+                    "vocab": {text: 0, "[UNK]": 1},
+                    "unk_token": "[UNK]",
+                },
+                part: parts[part],
+            }
+        )
+    )
+    (tmp_path / "tokenizer_config.json").write_text(
+        '{"tokenizer_class": "PreTrainedTokenizerFast"}'
+    )
+    tokenizer = read_tokenizer(tmp_path, "toy")
+    with pytest.raises(DataError) as error:
+        tokenizer.decode(tokenizer(text)["input_ids"])
+    assert error.value.path == tmp_path / "tokenizer.json"

@@ -1,0 +1,122 @@
+"""Code that ran beside the code of a job and installed packages."""
+
+import base64
+import hashlib
+import importlib
+import site
+import sys
+from pathlib import Path
+
+import pytest
+from receipt_files import in_all_forms
+
+from everycell.receipts.receipts import verify, write_receipt
+from everycell.receipts.uncovered import faults_of_uncovered_code, uncovered_code
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(site, "getsitepackages", lambda: [str(tmp_path / "site-packages")])
+    monkeypatch.setattr(site, "ENABLE_USER_SITE", False)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "site-packages").mkdir()
+    return folder
+
+
+def _loaded(folder: Path, name: str, monkeypatch) -> Path:
+    """Import a module from a folder that is put on the path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.py"
+    file.write_text("VALUE = 1\n")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    importlib.import_module(name)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [
+        ("project/lib", "lib/toy_helper.py"),
+        ("project/.snakemake/scripts", ".snakemake/scripts/toy_helper.py"),
+        ("elsewhere", "{}/elsewhere/toy_helper.py"),
+        ("site-packages", None),
+    ],
+)
+def test_uncovered_code_module(project, monkeypatch, folder, expected):
+    root = project.parent
+    file = _loaded(root / folder, "toy_helper", monkeypatch)
+    hashes = uncovered_code([], Path())
+    name = None if expected is None else expected.format(root)
+    names = {path for path in hashes if path.endswith("toy_helper.py")}
+    assert names == ({name} if name else set())
+    if folder == "project/lib":
+        assert name not in uncovered_code([file.relative_to(project)], Path())
+    monkeypatch.delitem(sys.modules, "toy_helper")
+
+
+def test_uncovered_code_module_of_the_library(project):
+    name = "src/everycell/receipts/uncovered.py"
+    source = Path(sys.modules["everycell.receipts.uncovered"].__file__)
+    assert name in uncovered_code([], Path())
+    assert name not in uncovered_code([source], Path())
+
+
+@pytest.mark.parametrize("name", ["toy.pth", "sitecustomize.py", "usercustomize.py"])
+@pytest.mark.parametrize("state", ["installed", "edited", "unknown"])
+def test_uncovered_code_run_at_the_start(project, name, state):
+    folder = project.parent / "site-packages"
+    record = folder / "toy-1.dist-info/RECORD"
+    record.parent.mkdir()
+    (folder / name).write_text("import toy\n")
+    digest = base64.urlsafe_b64encode(hashlib.sha256(b"import toy\n").digest()).decode().rstrip("=")
+    if state != "unknown":
+        record.write_text(f"{name},sha256={digest},11\n")
+    if state == "edited":
+        (folder / name).write_text("import evil\n")
+    listed = str(folder / name) in uncovered_code([], Path())
+    assert listed == (state != "installed")
+
+
+def test_uncovered_code_of_virtualenv(project):
+    file = project.parent / "site-packages/_virtualenv.pth"
+    file.write_text("import _virtualenv\n")
+    assert str(file) not in uncovered_code([], Path())
+    file.write_text("import _virtualenv, evil\n")
+    assert str(file) in uncovered_code([], Path())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_fault"),
+    [("lib/a.py", "1", False), ("lib/a.py", "2", True), ("lib/gone.py", "1", True)],
+)
+def test_faults_of_uncovered_code_in_the_project(project, name, text, is_fault):
+    (project / "lib").mkdir()
+    (project / "lib/a.py").write_text(text)
+    hashes = {name: hashlib.sha256(b"1").hexdigest()}
+    assert bool(faults_of_uncovered_code(hashes, "It was made", project)) == is_fault
+
+
+def test_verify_uncovered_code(project):
+    table = project / "results/embedded/toy/table_1.csv"
+    table.parent.mkdir(parents=True)
+    table.write_text("a,1\n")
+    receipt = table.with_name("table_1.receipt.json")
+    write_receipt(
+        receipt,
+        artefact="toy/table_1",
+        tier="embedded",
+        inputs={},
+        outputs=in_all_forms(table),
+        parameters={},
+        seed=None,
+        code="",
+        seconds=0,
+        root=project,
+        uncovered_code={"/site/evil.pth": "0" * 64},
+    )
+    [fault] = verify(receipt, project)
+    assert "/site/evil.pth" in fault
