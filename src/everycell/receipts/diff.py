@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from everycell.base.csv_files import read_text_columns
 from everycell.base.files import sha256
+from everycell.base.untrusted import read_json
 from everycell.receipts.receipts import ReceiptError, read_receipt, receipts_in
 from everycell.records.registry import load_registry
 
@@ -262,7 +263,7 @@ def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, s
     if not path.is_file():
         return None
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
+        report = read_json(path)
         verdicts = {
             " / ".join(cell["key"].values()): _format_verdict(cell) for cell in report["cells"]
         }
