@@ -91,7 +91,9 @@ def open_regular(path: Path) -> BufferedReader:
     """Open a regular file for reading; refuse pipes and devices, which might never end."""
     # Without O_NONBLOCK, opening a pipe blocks until another process opens it for writing.
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    # The kernel's files, such as /proc/self/mem, look regular but have no end.
+    is_of_kernel = os.path.realpath(path).startswith(("/proc/", "/sys/", "/dev/fd/"))
+    if is_of_kernel or not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return file

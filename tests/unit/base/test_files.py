@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from everycell.base.files import atomic_path, fingerprint, naming, reset_future_times
+from everycell.base.files import atomic_path, fingerprint, naming, reset_future_times, sha256
 
 
 def test_naming_full_disk():
@@ -58,3 +58,15 @@ def test_fingerprint_of_linked_folder(tmp_path):
     before = fingerprint(fetched)
     (stored / "parts/more/1").write_text("2")
     assert fingerprint(fetched) != before
+
+
+@pytest.mark.parametrize("target", ["/proc/self/mem", "/proc/self/maps", "/proc/cpuinfo"])
+@pytest.mark.parametrize("is_link", [False, True])
+def test_open_regular_file_of_kernel(tmp_path, target, is_link):
+    path = Path(target)
+    if is_link:
+        path = tmp_path / "input.csv"
+        path.symlink_to(target)
+    with pytest.raises(OSError) as error:
+        sha256(path)
+    assert error.value.filename == str(path)
