@@ -40,6 +40,26 @@ def test_reset_future_times_order(tmp_path):
     assert sorted(tmp_path.iterdir(), key=lambda path: path.stat().st_mtime_ns) == paths
 
 
+def test_fingerprint_of_linked_folder(tmp_path):
+    """A folder from Snakemake's output cache, whose entries are links, is that of the job."""
+    stored, fetched = tmp_path / "stored", tmp_path / "fetched"
+    (stored / "parts/more").mkdir(parents=True)
+    (stored / "parts/more/1").write_text("1")
+    (stored / "names").write_text("a")
+    fetched.mkdir()
+    for name in ("parts", "names"):
+        (fetched / name).symlink_to(stored / name)
+    (fetched / ".snakemake_timestamp").touch()
+    assert fingerprint(fetched) == fingerprint(stored)
+    (tmp_path / "linked").symlink_to(stored)
+    assert fingerprint(tmp_path / "linked") == fingerprint(stored)
+    # A link to a parent folder is not followed.
+    (stored / "parts/up").symlink_to(stored)
+    before = fingerprint(fetched)
+    (stored / "parts/more/1").write_text("2")
+    assert fingerprint(fetched) != before
+
+
 @pytest.mark.parametrize("target", ["/proc/self/mem", "/proc/self/maps", "/proc/cpuinfo"])
 @pytest.mark.parametrize("is_link", [False, True])
 def test_open_regular_file_of_kernel(tmp_path, target, is_link):
