@@ -7,6 +7,7 @@ other end (a traceback of a library, a hang, memory without bound, code that run
 
 from __future__ import annotations
 
+import ast
 import gzip
 import importlib
 import io
@@ -36,8 +37,15 @@ import everycell
 from everycell.base.csv_files import read_table
 from everycell.base.errors import DataError
 from everycell.base.text_files import text_lines
+from everycell.base.untrusted import read_json
 from everycell.collections.letor import read_letor
-from everycell.language_models.generation import Answer, Identity, Request
+from everycell.language_models.generation import (
+    Answer,
+    Identity,
+    LanguageModelError,
+    Request,
+    folder_identity,
+)
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
 from everycell.receipts.receipts import content_hash
@@ -691,3 +699,67 @@ class Touch:
 
     def __reduce__(self):
         return os.mkdir, ("ran",)
+
+
+# --- one reader of JSON -------------------------------------------------------------------------
+
+#: Files that may call `json` itself: the one safe reader, and a report over a pipe of our own.
+JSON_READERS = {"base/untrusted.py", "workflow/scratch.py"}
+
+
+def loads_json(text: str) -> bool:
+    """Whether Python code reads JSON with the standard library, under any name of the module."""
+    names = {"json"}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module == "json":
+            if any(alias.name in ("load", "loads", "JSONDecoder", "*") for alias in node.names):
+                return True
+        if isinstance(node, ast.Import):
+            names |= {alias.asname for alias in node.names if alias.name == "json" and alias.asname}
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr in ("load", "loads", "JSONDecoder", "decoder")
+        and isinstance(node.value, ast.Name)
+        and node.value.id in names
+        for node in ast.walk(ast.parse(text))
+    )
+
+
+def test_json_only_safe_reader():
+    files = [*LIBRARY.rglob("*.py"), *WORKFLOW.rglob("*.py")]
+    offenders = {path for path in files if loads_json(path.read_text(encoding="utf-8"))} - {
+        LIBRARY / name for name in JSON_READERS
+    }
+    rules = [*LIBRARY.rglob("*.smk"), *WORKFLOW.rglob("*.smk")]
+    assert not [*offenders, *(path for path in rules if "json.load" in path.read_text())]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import json\njson.loads(x)",
+        "import json as j\nmap(j.load, x)",
+        "from json import loads\nloads(x)",
+        "from json import load as read\nread(x)",
+        "import json\nread = json.JSONDecoder",
+    ],
+)
+def test_json_other_reader_is_found(text):
+    assert loads_json(text)
+    assert not loads_json("import json\njson.dumps(x)")
+
+
+@pytest.mark.fault("users_file")
+@pytest.mark.parametrize("content", [b"[" * DEEP, b'{"a":' * DEEP, b"\xff", b'{"a": 1', b""])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda path: folder_identity(path.parent, name="toy"),
+        read_json,
+    ],
+)
+def test_json_readers_hostile_file(tmp_path, content, read):
+    path = tmp_path / "everycell-source.json"
+    path.write_bytes(content)
+    with pytest.raises((LanguageModelError, ValueError)):
+        read(path)

@@ -5,6 +5,8 @@ import json
 import pytest
 from receipt_files import rewrite
 
+from everycell.base.files import sha256
+
 RESULT = "released/smith2026/table_1"
 RECEIPT = f"results/{RESULT}.receipt.json"
 #: Ways to a setting that no file of the project has: options, and the variable of a profile.
@@ -120,3 +122,23 @@ def test_verify_page_without_index(own, left):
             path.unlink()
     done = own.everycell("verify")
     assert done.returncode == 1 and "results/index.html does not match" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.fault("receipt")
+def test_verify_rebuild_varying_result(own):
+    record = own.folder / "published/smith2026/ch1.yaml"
+    declared = "state: surrogate, name: toys, varies: trained in the run, varies_by: 0.2"
+    record.write_text(record.read_text().replace("state: reproduced", declared))
+    assert own.snakemake().returncode == 0
+    table = (own.folder / RECEIPT).with_name("table_1.csv")
+    made_again = table.read_text()
+    for value, code in (("0.7", 6), ("0.999", 1)):
+        table.write_text(made_again.replace("First,MAP,0.7083333333333333", f"First,MAP,{value}"))
+        outputs = json.loads((own.folder / RECEIPT).read_text())["outputs"]
+        for output in outputs:
+            output["sha256"] = sha256(table.parent / output["path"])
+        rewrite(own.folder / RECEIPT, outputs=outputs)
+        done = own.everycell("verify", "--rebuild", RESULT)
+        assert done.returncode == code, done.stdout
+        assert f"First / MAP: {value} -> 0.7083333333333333" in done.stdout

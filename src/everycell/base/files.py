@@ -91,7 +91,9 @@ def open_regular(path: Path) -> BufferedReader:
     """Open a regular file for reading; refuse pipes and devices, which might never end."""
     # Without O_NONBLOCK, opening a pipe blocks until another process opens it for writing.
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    # The kernel's files, such as /proc/self/mem, look regular but have no end.
+    is_of_kernel = os.path.realpath(path).startswith(("/proc/", "/sys/", "/dev/fd/"))
+    if is_of_kernel or not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return file
@@ -105,8 +107,20 @@ def file_hashes(path: Path) -> dict[str, str]:
     """Hashes of a folder's files by relative path, or of a file under the name ""."""
     if not path.is_dir():
         return {"": sha256(path)}
-    files = (file for file in path.rglob("*") if file.is_file() and file.name != TIMESTAMP)
-    return {file.relative_to(path).as_posix(): sha256(file) for file in files}
+    # Snakemake's output cache gives a folder whose entries are links, also those to folders.
+    hashes = {}
+    ancestors: dict[str, frozenset[str]] = {os.fspath(path): frozenset()}
+    for folder, folders, names in os.walk(path, followlinks=True):
+        # A link to a folder that it is in would have no end.
+        known = ancestors.pop(folder) | {os.path.realpath(folder)}
+        folders[:] = [
+            name for name in folders if os.path.realpath(os.path.join(folder, name)) not in known
+        ]
+        ancestors |= {os.path.join(folder, name): known for name in folders}
+        for file in (Path(folder, name) for name in names if name != TIMESTAMP):
+            if file.is_file():
+                hashes[file.relative_to(path).as_posix()] = sha256(file)
+    return hashes
 
 
 def folder_fingerprint(hashes: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ import ast
 import io
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -77,9 +78,19 @@ def text_of(path: Path) -> str:
         return file.read()
 
 
-def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
+def read_json(path: Path | str) -> Any:
+    """Read a JSON file."""
+    return parse_json(text_of(Path(path)))
+
+
+def parse_json(
+    text: str | bytes,
+    *,
+    strict: bool = False,
+    make_object: Callable[[list[tuple[str, Any]]], Any] | None = None,
+) -> Any:
     """Parse JSON; with `strict`, refuse duplicate keys, NaN and infinity."""
-    hooks: dict[str, Any] = {}
+    hooks: dict[str, Any] = {"object_pairs_hook": make_object} if make_object else {}
     if strict:
         hooks = {"object_pairs_hook": _with_single_keys, "parse_constant": _refuse_constant}
     try:

@@ -84,9 +84,9 @@ def verify(
 
     With --rebuild NAME (such as released/sakai2023/table_2), only these results are checked: they
     are rebuilt in a copy of the project, from downloaded files alone, and compared byte by byte.
-    The exit code is then 0 if everything is the same (except for what a record declares as
-    varying), 1 if something differs, 2 on an error, 3 if an input is missing or has changed, 4 if
-    the code has changed, 5 if the run failed.
+    The exit code is then 0 if everything is the same, 1 if something differs, 2 on an error, 3 if
+    an input is missing or has changed, 4 if the code has changed, 5 if the run failed, 6 if values
+    differ within the bounds of the record.
 
     With --perturb, the values of each input are changed, one input after the other, and the results
     are made again in a scratch folder, whose receipts are not accepted anywhere. The exit code is 1

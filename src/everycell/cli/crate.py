@@ -111,7 +111,8 @@ def write_crate(
             f"{results / NAME} does not match Snakemake's records, so no crate was written; run "
             "`everycell page`."
         )
-    crate = _Crate(project, cache)
+    keys = {path.parent.name for path in paths}
+    crate = _Crate(project, cache, [paper for key, paper in papers.items() if key in keys])
     for path in paths:
         crate.add_result(results, path)
     # Other files next to the folders of the tiers are not results.
@@ -148,7 +149,7 @@ def _short_commit(commit: str | None) -> str:
 class _Crate:
     """A crate under construction, with the run of the workflow and an action for each result."""
 
-    def __init__(self, project: Path, cache: str) -> None:
+    def __init__(self, project: Path, cache: str, papers: Sequence[Paper]) -> None:
         self.project = project
         # The path that receipts use.
         self.cache = input_path(project / cache, project)
@@ -161,20 +162,30 @@ class _Crate:
             "each published cell and a receipt for each result."
         )
         self.entities: dict[str, Entity] = {}
-        self.crate.license = self.add(MIT, "CreativeWork", name="MIT licence")
-        self.author = self.add("#authors", "Organization", name="The everycell authors")
+        author, licence, name = _authorship(project, papers)
+        if name != "everycell":
+            self.crate.name = f"Results of {name}"
+        is_address = licence.startswith("https://")
+        self.licence = self.add(
+            licence if is_address else "#licence",
+            "CreativeWork",
+            name="MIT licence" if licence == MIT else licence,
+        )
+        self.crate.license = self.licence
+        self.author = self.add("#authors", "Organization", name=author)
         self.crate.root_dataset["author"] = self.author
+        _refuse_link(project / "Snakefile", project)
         self.workflow = self.crate.add_workflow(
             project / "Snakefile",
             "Snakefile",
             main=True,
             lang="snakemake",
             properties={
-                "name": "everycell",
+                "name": name,
                 "description": "The workflow of the project that wrote the crate. The instrument "
                 "of each action states the commit that made the result.",
                 "version": everycell.__version__,
-                "license": MIT,
+                "license": licence if is_address else {"@id": "#licence"},
                 "encodingFormat": "text/plain",
                 "sha256": sha256(project / "Snakefile"),
             },
@@ -215,6 +226,7 @@ class _Crate:
     def add_file(self, path: Path, name: str) -> Entity:
         """Add a file to the crate under a path, unless it exists; return its entity."""
         if name not in self.entities:
+            _refuse_link(path, self.project)
             properties = {
                 "name": name,
                 "contentSize": str(path.stat().st_size),
@@ -342,6 +354,26 @@ class _Crate:
         if self.end_times:
             self.crate.root_dataset["datePublished"] = max(self.end_times)
         return self.crate
+
+
+def _refuse_link(path: Path, project: Path) -> None:
+    """Refuse a link that would copy a file from outside the project."""
+    if path.is_symlink() and not path.resolve().is_relative_to(project.resolve()):
+        raise ReceiptError(
+            f"{path} is a link to a file outside the project, so no crate was written; replace it "
+            "by the file, or remove it."
+        )
+
+
+def _authorship(project: Path, papers: Sequence[Paper]) -> tuple[str, str, str]:
+    """Authors, licence and name of a project: its papers', unless it contains everycell itself."""
+    if (project / "src" / "everycell").is_dir():
+        return "The everycell authors", MIT, "everycell"
+    authors, licences, titles = (
+        "; ".join(dict.fromkeys(getattr(paper, field) for paper in papers))
+        for field in ("authors", "licence", "title")
+    )
+    return authors or "not stated", licences or "none stated", titles or project.resolve().name
 
 
 def _settings(receipt: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

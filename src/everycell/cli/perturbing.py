@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everycell.base.files import sha256, write_json
+from everycell.base.untrusted import read_json
 from everycell.cli import project
 from everycell.cli.names import Names
 from everycell.cli.printing import echo, pluralise
@@ -99,7 +100,7 @@ def perturb_and_compare(
         echo(f"Perturbing {pluralise(number, 'result')}, drawn with --seed {seed}.", err=True)
     # Files may change during the run, which uses the code that it has imported.
     code = _hashes_of_code()
-    hashes = json.loads(HASHES.read_text(encoding="utf-8")) if update and HASHES.is_file() else {}
+    hashes = read_json(HASHES) if update and HASHES.is_file() else {}
     if hashes:
         number = len(targets)
         targets = [

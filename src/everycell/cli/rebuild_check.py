@@ -16,13 +16,21 @@ from everycell.cli import project
 from everycell.cli.printing import difference_lines, echo, pluralise
 from everycell.receipts.checkout import changed_since, difference
 from everycell.receipts.code import files_by_code
-from everycell.receipts.diff import Change, changes, compare_folders, flatten, shorten
+from everycell.receipts.diff import (
+    Change,
+    Difference,
+    cells_of,
+    changes,
+    compare_folders,
+    flatten,
+    shorten,
+)
 from everycell.receipts.receipts import made_by_other_code, read_receipt, receipts_in
 from everycell.records.folders import Tier
 from everycell.records.registry import load_registry
 
 #: Exit codes besides 0 (no difference), 1 (a difference) and 2 (an error).
-INPUTS_MISSING, CODE_CHANGED, RUN_FAILED = 3, 4, 5
+INPUTS_MISSING, CODE_CHANGED, RUN_FAILED, VARIES = 3, 4, 5, 6
 
 
 def rebuild_and_compare(
@@ -50,15 +58,20 @@ def rebuild_and_compare(
     except (OSError, RebuildError) as error:
         echo(f"everycell: {error}", err=True)
         return RUN_FAILED
-    is_different = False
+    is_different = varies = False
     for compared in compare_folders(results, folder / "results"):
         if compared.name not in result_names:
             continue
         tier, _, artefact = compared.name.partition("/")
         key, _, name = artefact.partition("/")
-        varies = papers[key].artefacts[name].record.tiers[cast(Tier, tier)].varies if name else None
-        receipt_changes = _changes_in_receipts(compared.name, results, folder / "results")
-        if not compared.is_same and not varies:
+        declared = papers[key].artefacts[name].record.tiers[cast(Tier, tier)] if name else None
+        bound, reason = (declared.varies_by, declared.varies) if declared else (None, None)
+        may_vary = bound is not None and bool(compared.files)
+        receipt_changes = _changes_in_receipts(
+            compared.name, results, folder / "results", may_vary=may_vary
+        )
+        beyond = differences_beyond(compared, results, folder / "results", bound or 0.0)
+        if beyond or not (compared.is_same or may_vary):
             is_different = True
             echo("\n".join(difference_lines(compared, results, folder / "results", 10)))
         elif receipt_changes:
@@ -68,16 +81,56 @@ def rebuild_and_compare(
             files = len(read_receipt(results / f"{compared.name}.receipt.json")["outputs"])
             echo(f"{compared.name}: {pluralise(files, 'file')} and receipt, identical.")
         else:
-            number = len(compared.files)
-            echo(
-                f"{compared.name}: {pluralise(number, 'file')} "
-                f"differ{'s' * (number == 1)}, which the record allows: {varies}"
+            varies = True
+            heading = (
+                f"{compared.name}: {pluralise(len(compared.cells), 'cell')} changed by no more "
+                f"than {bound:.0%} of the range, which the record allows: {reason}"
             )
+            echo("\n".join([heading, *_lines(compared.cells)]))
     if is_different:
         echo(f"The new results are in {folder}.", err=True)
     elif into is None:
         shutil.rmtree(folder, ignore_errors=True)
-    return int(is_different)
+    return 1 if is_different else VARIES if varies else 0
+
+
+def differences_beyond(compared: Difference, results: Path, new: Path, bound: float) -> list[str]:
+    """Cells and files that differ by more than a share of the range of their metric or column.
+
+    The range is that of the numbers made again. Other formats of a table may differ if it does.
+    """
+    beyond = [
+        file
+        for file in compared.files
+        if not bound or f"{file.rpartition('.')[0]}.csv" not in compared.files
+    ]
+    for file in compared.files if bound else ():
+        if not file.endswith(".csv"):
+            continue
+        paths = [(folder / compared.name).parent / file for folder in (results, new)]
+        old, rebuilt = map(cells_of, paths)
+        numbers: dict[str, list[float]] = {}
+        for key, text in rebuilt.items():
+            numbers.setdefault(key.rpartition(" / ")[2], []).append(_number(text))
+        for change in changes(old, rebuilt):
+            values = [
+                value
+                for value in numbers.get(change.key.rpartition(" / ")[2], ())
+                if value == value
+            ]
+            span = max(values) - min(values) if values else 0.0
+            allowed = bound * (span or max(map(abs, values), default=0.0))
+            if not abs(_number(change.old) - _number(change.new)) <= allowed:
+                beyond.append(change.key)
+    return beyond
+
+
+def _number(text: str | None) -> float:
+    """Number in a cell; NaN, which is within no bound, if there is none."""
+    try:
+        return float(text or "nan")
+    except ValueError:
+        return float("nan")
 
 
 #: Differences of a result that are listed.
@@ -93,10 +146,12 @@ def _lines(differences: Sequence[Change]) -> list[str]:
     return [*lines, f"  ... and {more} more"] if more > 0 else lines
 
 
-def _changes_in_receipts(name: str, results: Path, new: Path) -> tuple[Change, ...]:
+def _changes_in_receipts(
+    name: str, results: Path, new: Path, *, may_vary: bool
+) -> tuple[Change, ...]:
     """Differences between the receipts of a result and of the same result made again.
 
-    Only time, memory and host may differ.
+    Only time, memory and host may differ, and the files that jobs made if they `may_vary`.
     """
     first, second = (read_receipt(folder / f"{name}.receipt.json") for folder in (results, new))
     # The copy of the project has no commit.
@@ -105,7 +160,13 @@ def _changes_in_receipts(name: str, results: Path, new: Path) -> tuple[Change, .
     sides = []
     for receipt in (first, second):
         files = {
-            kind: {file["path"]: file["sha256"] for file in receipt[kind]}
+            kind: {
+                file["path"]: "varies"
+                if may_vary
+                and (kind == "outputs" or file["path"].startswith(("work/", "results/")))
+                else file["sha256"]
+                for file in receipt[kind]
+            }
             for kind in ("inputs", "outputs")
         }
         content = without(receipt, "execution", "content_sha256") | files

@@ -348,7 +348,7 @@ def _whole_number(values: dict[str, str], key: str, minimum: int) -> int:
 
 #: Largest share of documents that may deviate from the median of a column without a range.
 _MAX_DEVIATING = 0.1
-_RANGE = re.compile(r"\[([^:\]]+):([^:\]]+)\]")
+_RANGE = re.compile(r"\[([^:\[\]]+):([^:\[\]]+)\]")
 
 
 def first_number(values: FloatArray, columns: int, infos: Sequence[str] = ()) -> int | None:

@@ -28,6 +28,7 @@ from everycell.receipts.code import (
     roots_of_code,
     script_files,
     source_file,
+    undeclared_file,
 )
 from everycell.receipts.intermediate import (
     expected_hash,
@@ -41,6 +42,10 @@ from everycell.records.registry import check
 
 #: Parameters that are not settings of a result.
 NO_SETTINGS = ("code", "modules", "script")
+
+
+class UndeclaredInputError(Exception):
+    """The code of a job names a file that is not an input of its rule."""
 
 
 class InputChangedError(Exception):
@@ -170,6 +175,8 @@ class Job:
                     "same command again."
                 )
             files |= code
+        if fault := undeclared_file(files, self.input_hashes, root):
+            raise UndeclaredInputError(fault)
         return {path: fingerprint(path) for path in files}
 
     @property

@@ -15,6 +15,7 @@ from typing import Annotated, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 from everycell.base.files import sha256
+from everycell.base.untrusted import read_json
 from everycell.language_models.reasoning import reasoning_spans
 from everycell.language_models.settings import Decoding
 
@@ -266,7 +267,7 @@ def folder_identity(source: Path, *, name: str, dtype: str = "") -> Identity:
         if source.is_file():
             return Identity(name=name, revision=f"sha256:{sha256(source)}", dtype=dtype)
         if (source / SOURCE_FILE).is_file():
-            note = json.loads((source / SOURCE_FILE).read_text(encoding="utf-8"))
+            note = read_json(source / SOURCE_FILE)
             return Identity(name=name, revision=note["revision"], dtype=dtype)
         if source.parent.name == "snapshots":
             return Identity(name=name, revision=source.name, dtype=dtype)

@@ -233,6 +233,13 @@ class LanguageModels(Settings):
     )
     endpoints: dict[str, EndpointSettings] = Field(
         {
+            "qwen-coder": EndpointSettings(
+                url="http://127.0.0.1:8080/v1",
+                model="Qwen2.5-Coder-1.5B-Instruct-Q4_K_M",
+                version="sha256:cc324af070c2ecbf",
+                timeout=600.0,
+                workers=8,
+            ),
             "gpt-4o": _endpoint(
                 "https://api.openai.com/v1", "gpt-4o-2024-08-06", "OPENAI", 2.5, 10.0
             ),

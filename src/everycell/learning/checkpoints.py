@@ -18,6 +18,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from everycell.base.files import sha256
+from everycell.base.untrusted import read_json
 
 #: Name of the record in the folder of a model.
 RECORD = "training.json"
@@ -264,7 +265,7 @@ def _list_steps(checkpoints: Path) -> list[int]:
 
 def _read_state(folder: Path) -> dict[str, Any]:
     """Read the state of a checkpoint, and check the hashes of its files."""
-    state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
+    state = read_json(folder / _STATE)
     for name, expected in state["sha256"].items():
         if sha256(folder / name) != expected:
             raise ValueError(f"{folder.name}/{name} does not have the sha256 in {_STATE}")

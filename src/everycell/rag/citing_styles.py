@@ -52,7 +52,7 @@ SLOTS: templates.Slots = {
 }
 _PARTS = ("relevant documents", "cited documents", "answer", "grounded answer")
 _LABEL = re.compile(rf"^[ \t*#]*({'|'.join(_PARTS)})[ \t*]*:", re.IGNORECASE | re.MULTILINE)
-_MARK = re.compile(r"<(?P<close>/)?co\b[ \t]*:?(?P<numbers>[\d,;\s]*)>", re.IGNORECASE)
+_MARK = re.compile(r"<(?P<close>/)?co\b[ \t]*+:?(?P<numbers>[\d,;\s]*+)>", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,6}")
 
 

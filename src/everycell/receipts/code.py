@@ -199,6 +199,30 @@ def _named_files(path: Path, source: bytes, roots: tuple[Path, ...]) -> frozense
     return frozenset(files)
 
 
+def undeclared_file(code: Iterable[Path], inputs: Iterable[Path], root: Path) -> str | None:
+    """Sentence about a file that the code of a project names, and that is neither input nor code.
+
+    Pages of the documentation, which messages name, are none of a job's data.
+    """
+    code, declared = {root / path for path in code}, {root / path for path in inputs}
+    for path in sorted(code):
+        if "everycell" in path.parts and path.is_relative_to(roots_of_code(root)[0]):
+            continue
+        for text in sorted({*STRING.findall(path.read_bytes())}):
+            name = text.decode("utf-8", "replace")
+            file = root / name
+            if "/" not in name or len(name) > LONGEST or file.suffix == ".md" or file in code:
+                continue
+            if not Path(name).is_absolute() and os.path.isfile(file):
+                if declared.isdisjoint({file, *file.parents}):
+                    return (
+                        f"{path.relative_to(root) if path.is_relative_to(root) else path} names "
+                        f"{name}, which is not an input of the rule; declare it under `input:`, "
+                        "so that a change makes the result again."
+                    )
+    return None
+
+
 # Hundreds of files import the same modules, and checking paths takes most of the time.
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from everycell.base.csv_files import read_text_columns
 from everycell.base.files import sha256
+from everycell.base.untrusted import read_json
 from everycell.receipts.receipts import ReceiptError, read_receipt, receipts_in
 from everycell.records.registry import load_registry
 
@@ -223,13 +224,13 @@ def flatten(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 def _changed_cells(old: Path, new: Path, *, prefix: str) -> tuple[Change, ...]:
     """Cells whose values differ between two files; `prefix` is added to their keys."""
-    tables = [_cells_of(path) for path in (old, new)]
+    tables = [cells_of(path) for path in (old, new)]
     return tuple(
         change.model_copy(update={"key": prefix + change.key}) for change in changes(*tables)
     )
 
 
-def _cells_of(path: Path) -> dict[str, str]:
+def cells_of(path: Path) -> dict[str, str]:
     """Text of each cell by key: its key columns, or else its row number and column."""
     if not path.is_file():
         return {}
@@ -262,7 +263,7 @@ def _judgements(stem: Path) -> tuple[dict[str, str], dict[str, str], dict[str, s
     if not path.is_file():
         return None
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
+        report = read_json(path)
         verdicts = {
             " / ".join(cell["key"].values()): _format_verdict(cell) for cell in report["cells"]
         }

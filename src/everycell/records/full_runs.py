@@ -252,7 +252,7 @@ def required_files(settings: Any, material: Material) -> list[str]:
 
 def fill_pattern(settings: Any, pattern: str) -> str:
     """Fill in the values of the keys that a pattern of a file name contains."""
-    return re.sub(r"\{(.+?)\}", lambda match: str(setting_value(settings, match[1])), pattern)
+    return re.sub(r"\{([^{}]+)\}", lambda match: str(setting_value(settings, match[1])), pattern)
 
 
 def identifiable_materials(settings: Any, tier: FullTier, artefact: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from everycell.base.files import sha256
+from everycell.base.untrusted import read_json
 from everycell.base.validation import Strict
 
 
@@ -83,7 +83,7 @@ def _hash(values: set[bytes]) -> str:
 def _number_of_keys(path: Path, stated: Mapping[str, int]) -> dict[str, int]:
     """Number of entries of each object or list; 0 if it is missing."""
     try:
-        content = json.loads(path.read_bytes())
+        content = read_json(path)
     except ValueError:
         content = None
     numbers = {}

@@ -90,6 +90,11 @@ class PaperFile(Strict):
         description="In a `thesis`, the number of a table begins with its chapter."
     )
     reference: str = Field(description="Venue or publisher.")
+    licence: str = Field(
+        "none stated",
+        description="Licence of your results and workflow: its address, or its name. "
+        "`everycell crate` states it.",
+    )
     # Read by `Paper.read_publication`, so that a fault in it does not hide those of records.
     publication: dict[str, object] = Field(
         {}, description="Identifiers and addresses of the paper, its code and its data."

@@ -47,6 +47,13 @@ class DeclaredTier(Strict):
         description="With `surrogate`: why values differ between machines; `check-verdicts` then "
         "skips the claims.",
     )
+    varies_by: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="With `varies`: largest difference of a number between machines, as a share of "
+        "the range of the numbers of its metric, or of its column.",
+    )
     settings: list[
         Annotated[str, Field(pattern=r"^([2-9] of [a-z0-9_.]+|[a-z0-9_.]+(\|[a-z0-9_.]+)*)$")]
     ] = Field(
@@ -73,6 +80,8 @@ class DeclaredTier(Strict):
             raise ValueError("`may_lack` requires the state reproduced; surrogate has `lacks`")
         if self.state != "surrogate" and self.varies:
             raise ValueError("`varies` requires the state surrogate")
+        if (self.varies is None) != (self.varies_by is None):
+            raise ValueError("`varies` and `varies_by` require each other")
         if self.state != "surrogate" and self.decisive_if:
             raise ValueError("`decisive_if` requires the state surrogate")
         if self.state != "surrogate" and self.not_testable:

@@ -112,7 +112,7 @@ def escape_markdown(text: str) -> str:
 
     Underscores inside a word are not markup and stay, so that `p_value` remains readable.
     """
-    flat = re.sub(r"\s*[\n\v\f\r\u0085\u2028\u2029]\s*", " ", text).replace("\0", "\ufffd")
+    flat = re.sub(r"(?<!\s)\s*[\n\v\f\r\u0085\u2028\u2029]\s*", " ", text).replace("\0", "\ufffd")
     marks = r"[\\`*<\[\]|$~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)"
     return re.sub(marks, lambda mark: "\\" + mark[0], flat)
 

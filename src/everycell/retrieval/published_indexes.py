@@ -14,6 +14,7 @@ from typing import Any
 from filelock import FileLock
 
 from everycell.base.files import atomic_path, write_atomically
+from everycell.base.untrusted import read_json
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import PrebuiltError
 from everycell.sources.published_files import (
@@ -89,7 +90,7 @@ def fetch_index(
 
 def fetched_index(record: Path) -> Path:
     """Folder of an index that `fetch_index` recorded; no download, no Java."""
-    content = json.loads(record.read_text(encoding="utf-8"))
+    content = read_json(record)
     folder = _cache_folder() / content["folder"]
     if not folder.is_dir():
         raise PrebuiltError(

@@ -75,6 +75,8 @@ def add_file(
     if key in content["files"] and not replace:
         raise SourceError(f"{registry} already has {key}; choose another name, or use --replace.")
     data_folder = project / OWN_DATA
+    for target in (cache / key, *([data_folder / key] if data_folder.is_dir() else [])):
+        _refuse_link(target, target.parents[key.count("/")])
     cache.mkdir(parents=True, exist_ok=True)
     # The file is moved to its final path only after the new entry has been validated.
     with TemporaryDirectory(dir=cache, prefix=".added-") as folder:
@@ -111,6 +113,17 @@ def add_file(
         write_atomically(registry, text)
         forget_registry()
     return key
+
+
+def _refuse_link(path: Path, top: Path) -> None:
+    """Refuse to write through a link below a folder, which might lead anywhere."""
+    while path != top:
+        if path.is_symlink():
+            raise SourceError(
+                f"{path} is a link to {path.readlink()}, through which nothing is written; remove "
+                "the link, or choose another name."
+            )
+        path = path.parent
 
 
 def _read_content(registry: Path) -> dict[str, Any]:

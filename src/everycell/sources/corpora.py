@@ -18,6 +18,7 @@ from typing import Any
 from filelock import FileLock
 
 from everycell.base.files import sha256, write_atomically
+from everycell.base.untrusted import read_json
 from everycell.sources.published_files import (
     CorpusError,
     PublishedFile,
@@ -179,7 +180,7 @@ def fetch_corpus(
 def _is_complete(folder: Path, corpus: Corpus, published: list[PublishedFile]) -> bool:
     """Whether a folder contains all files of a corpus, unchanged and from these downloads."""
     try:
-        recorded = json.loads((folder / SOURCE).read_text(encoding="utf-8"))["files"]
+        recorded = read_json(folder / SOURCE)["files"]
         return all(
             recorded[file]["md5 of the download"] == source.md5
             and sha256(folder / file) == recorded[file]["sha256"]

@@ -7,12 +7,12 @@ and the words that always have the same tag. Sources: Honnibal's averaged percep
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from everycell.base.untrusted import read_json
 from everycell.text.sentences import sentence_spans
 
 _TOKEN = re.compile(
@@ -58,7 +58,7 @@ class Tagger:
 
 def read_tagger(path: Path | str) -> Tagger:
     """Read the weights of a tagger."""
-    return Tagger(**json.loads(Path(path).read_text(encoding="utf-8")))
+    return Tagger(**read_json(path))
 
 
 def tagged_words(text: str, tagger: Tagger) -> dict[tuple[int, int], str]:

@@ -74,7 +74,8 @@ JAVA_TOKEN = re.compile(
     r"[^\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+"
 )
 # Both patterns also match, outside their group, a run of underscores that no letter or digit
-# follows. The match yields "", and the run is read only once. The group of the first pattern is not
+# follows; the second also one of joiners without an emoji. The match yields "", and the run is read
+# only once. The group of the first pattern is not
 # possessive, because Python 3.11.4 and earlier match such a group wrongly; nothing follows it, so
 # there is no backtracking.
 _ASCII_TOKEN = re.compile(
@@ -122,7 +123,8 @@ _UNICODE_TOKEN = regex.compile(
         | {complex}++
         | {single}
         )
-      | {joiner}++""".format(
+      | {joiner}++
+      | \p{{WB=ZWJ}}++""".format(
         word=r"""(?: (?: {hebrew} {double_quote} {hebrew} | {hebrew} {quote}
                       | {letter} (?: {between_letters} (?={letter}) )?+
                       | {digit} (?: {between_digits} (?={digit}) )?+ )++

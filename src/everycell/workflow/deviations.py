@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from everycell.base.untrusted import parse_json
 from everycell.config import read_config
 from everycell.jobs.job import NO_SETTINGS, parameters_line
 from everycell.receipts.diff import Change, Notice, changes, flatten, shorten
@@ -114,7 +115,7 @@ def _changes_in_receipt(
     name = receipt["artefact"].rpartition("/")[2]
     if name in display_settings:
         planned["face"] = display_settings[name]
-    planned = json.loads(json.dumps(planned))
+    planned = parse_json(json.dumps(planned))
     recorded = {name: value for name, value in receipt["parameters"].items() if name in planned}
     seeds = {"seed": receipt.get("seed")}, {"seed": planned.pop("seed", None)}
     recorded.pop("seed", None)
@@ -125,7 +126,7 @@ def _changes_in_receipt(
 
 
 def _changes_in_job(job: JobRecord, parameters: Mapping[str, Any]) -> tuple[Change, ...]:
-    planned: dict[str, str] = json.loads(parameters_line(parameters))["parameters"]
+    planned: dict[str, str] = parse_json(parameters_line(parameters))["parameters"]
     # Without its log, a job has no names of parameters, but their values are known.
     if any(name.startswith("#") for name in job.parameters):
         values = set(planned.values())

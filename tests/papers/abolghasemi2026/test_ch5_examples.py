@@ -89,6 +89,7 @@ def job(tmp_path):
             "authors_template": AUTHORS_TEMPLATE,
         },
         params={
+            "models": list(sizes.models.values()),
             "sizes": sizes.model_dump(),
             "retrievers": ["BM25"],
             "dataset": "NQ",

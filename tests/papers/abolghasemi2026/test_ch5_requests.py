@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from harness import published
+from statsmodels.stats.power import TTestPower
 
 from everycell.language_models.generation import Answer, Token, prompt_hash
 from everycell.language_models.settings import Decoding
@@ -15,6 +17,7 @@ from everycell.rag.prompts import (
     read_names,
     read_template,
 )
+from everycell.records.papers import find_artefact
 from papers.abolghasemi2026.ch5_answers import (
     ANSWERS,
     DEFAULT,
@@ -28,9 +31,11 @@ from papers.abolghasemi2026.ch5_arms import (
     EXTENDED_ARMS,
     HUMAN_ARMS,
     MIXED_ARMS,
+    OPPOSITE_ARMS,
     PLAIN_ARMS,
     Arm,
     Presentation,
+    few_settings,
     present_questions,
     study_settings,
 )
@@ -41,6 +46,7 @@ from papers.abolghasemi2026.ch5_requests import (
     make_request,
 )
 from papers.abolghasemi2026.ch5_results import quality
+from papers.abolghasemi2026.ch5_settings import Attribution
 
 TEMPLATES = read_template(PLAIN_TEMPLATE), read_template(AUTHORS_TEMPLATE)
 SETTINGS = study_settings(2, [2, 5], other_retrievers=["SPLADE", "MiniLM"])
@@ -67,6 +73,37 @@ def prompt(setting, arm, question=QUESTION, names=("Ada Ode", "Bo Berg"), texts=
 
 def lines(text):
     return [line for line in text.splitlines() if line.startswith("[")]
+
+
+def test_few_settings_arms_of_the_chapter():
+    main, *_ = SETTINGS
+    opposite, random = few_settings(2)
+    assert opposite == main._replace(name="opposite", arms=OPPOSITE_ARMS)
+    assert random.position == "random" and [arm[2:] for arm in random.arms] == [("Vanilla",) * 2]
+
+
+def test_few_questions_power(repository):
+    """The sample sizes in config.yaml follow from published effects."""
+    papers = published()
+
+    def recalls(measure, *tables):
+        cells = pd.concat(find_artefact(papers, f"abolghasemi2026/{name}").cells for name in tables)
+        is_open = cells["generator"].isin(["Mistral", "Llama3"])
+        cells = cells[is_open & (cells["metric"] == f"{measure} delta recall")]
+        return cells["value"].astype(float) / 100
+
+    bias = recalls("CAB", "table_5_3", "table_5_5")
+    # A squared difference of two recalls is the absolute difference.
+    deviation = math.sqrt(recalls("CAS", "table_5_2").mean())
+    needed = [
+        math.ceil(TTestPower().solve_power(effect / deviation, alpha=0.05, power=0.8))
+        for effect in (bias.max(), bias.mean())
+    ]
+    assert needed == [45, 125]
+    (few,) = Attribution().released.few.values()
+    detectable = TTestPower().solve_power(nobs=few.opposite, alpha=0.05, power=0.8) * deviation
+    stated = (repository / "config.yaml").read_text(encoding="utf-8")
+    assert f"finds a bias of {detectable:.2f}." in " ".join(stated.replace("#", " ").split())
 
 
 def test_study_settings_arms_of_the_chapter():

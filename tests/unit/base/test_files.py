@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from everycell.base.files import atomic_path, fingerprint, naming, reset_future_times
+from everycell.base.files import atomic_path, fingerprint, naming, reset_future_times, sha256
 
 
 def test_naming_full_disk():
@@ -38,3 +38,35 @@ def test_reset_future_times_order(tmp_path):
     assert reset_future_times([tmp_path, tmp_path / "none"]) == 2
     assert reset_future_times([tmp_path]) == 0
     assert sorted(tmp_path.iterdir(), key=lambda path: path.stat().st_mtime_ns) == paths
+
+
+def test_fingerprint_of_linked_folder(tmp_path):
+    """A folder from Snakemake's output cache, whose entries are links, is that of the job."""
+    stored, fetched = tmp_path / "stored", tmp_path / "fetched"
+    (stored / "parts/more").mkdir(parents=True)
+    (stored / "parts/more/1").write_text("1")
+    (stored / "names").write_text("a")
+    fetched.mkdir()
+    for name in ("parts", "names"):
+        (fetched / name).symlink_to(stored / name)
+    (fetched / ".snakemake_timestamp").touch()
+    assert fingerprint(fetched) == fingerprint(stored)
+    (tmp_path / "linked").symlink_to(stored)
+    assert fingerprint(tmp_path / "linked") == fingerprint(stored)
+    # A link to a parent folder is not followed.
+    (stored / "parts/up").symlink_to(stored)
+    before = fingerprint(fetched)
+    (stored / "parts/more/1").write_text("2")
+    assert fingerprint(fetched) != before
+
+
+@pytest.mark.parametrize("target", ["/proc/self/mem", "/proc/self/maps", "/proc/cpuinfo"])
+@pytest.mark.parametrize("is_link", [False, True])
+def test_open_regular_file_of_kernel(tmp_path, target, is_link):
+    path = Path(target)
+    if is_link:
+        path = tmp_path / "input.csv"
+        path.symlink_to(target)
+    with pytest.raises(OSError) as error:
+        sha256(path)
+    assert error.value.filename == str(path)

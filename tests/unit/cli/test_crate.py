@@ -9,6 +9,7 @@ import time
 import zipfile
 from base64 import urlsafe_b64encode
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from command_line import call
@@ -18,7 +19,7 @@ from receipt_files import hashed, in_all_forms, rewrite
 
 import everycell
 from everycell.base.files import write_json
-from everycell.cli.crate import write_crate
+from everycell.cli.crate import _Crate, write_crate
 from everycell.receipts.code import hash_of_sources
 from everycell.receipts.provenance import write_jobs, write_lineage
 from everycell.receipts.receipts import TABLE_FORMS, ReceiptError, write_receipt
@@ -105,6 +106,45 @@ def entities(crate: Path) -> dict[str, dict]:
 
 def ids(references) -> set[str]:
     return {part["@id"] for part in (references if isinstance(references, list) else [references])}
+
+
+@pytest.mark.parametrize(
+    ("licence", "identifier"),
+    [
+        ("https://spdx.org/licenses/CC-BY-4.0", "https://spdx.org/licenses/CC-BY-4.0"),
+        ("CC BY 4.0", "#licence"),
+        ("none stated", "#licence"),
+    ],
+)
+def test_write_crate_own_paper(project, licence, identifier):
+    """Authors, licence and title are those of the paper, never those of everycell."""
+    own_paper = {"title": "On bees", "authors": "Ada Ode", "licence": licence}
+    paper = SimpleNamespace(artefacts={}, untested={}, chapters={}, key="toy", **own_paper)
+    crate = _Crate(project, "resources", [paper])
+    graph = {entity.id: entity for entity in crate.crate.get_entities()}
+    assert graph["#authors"]["name"] == "Ada Ode"
+    assert graph[identifier]["name"] == licence
+    assert crate.crate.name == "Results of On bees"
+    assert "everycell authors" not in json.dumps([e.as_jsonld() for e in graph.values()])
+
+
+def test_write_crate_of_everycell(project):
+    (project / "src/everycell").mkdir(parents=True)
+    result = entities(write_crate(project / "results", project / "out.zip", project))
+    assert result["#authors"]["name"] == "The everycell authors"
+
+
+@pytest.mark.parametrize(
+    "name", ["workflow/passwords.md", "envs/a.yaml", "LICENSE", "Snakefile", "config.yaml"]
+)
+def test_write_crate_link_outside(project, tmp_path_factory, name):
+    outside = tmp_path_factory.mktemp("outside") / "secret"
+    outside.write_text("secret")
+    (project / name).unlink(missing_ok=True)
+    (project / name).symlink_to(outside)
+    with pytest.raises(ReceiptError, match=f"{name} is a link"):
+        write_crate(project / "results", project / "out.zip", project)
+    assert not (project / "out.zip").exists()
 
 
 def test_write_crate_hashes(crate, project):

@@ -10,7 +10,13 @@ import pandas as pd
 import psutil
 import pytest
 
-from everycell.jobs.job import InputChangedError, Job, end_with_snakemake, snakemake_ancestors
+from everycell.jobs.job import (
+    InputChangedError,
+    Job,
+    UndeclaredInputError,
+    end_with_snakemake,
+    snakemake_ancestors,
+)
 from everycell.jobs.result_job import ResultJob
 from everycell.receipts.code import code_sha256, imported_files
 
@@ -99,6 +105,36 @@ def test_job_edited_code(job, file, when):
         edited.write_text(edited.read_text() + "\n# other\n")
     message = Path("job.log").read_text()
     assert "changed" in message and "Traceback" not in message and not Path("run").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "is_fault"),
+    [
+        ("data/rates.csv", True),
+        ("./data/rates.csv", True),
+        ("data/fit.R", True),
+        ("model/weights", False),
+        ("data/about.md", False),
+        ("data/unknown.csv", False),
+    ],
+)
+def test_job_undeclared_file(job, path, is_fault):
+    """A file that the script names by its path is an input or part of the code."""
+    for name in ("data/rates.csv", "data/fit.R", "data/about.md"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).touch()
+    # What a file imports is cached by its path, which must differ from those of other tests.
+    name = "names_" + "".join(filter(str.isalnum, path))
+    script = Path(f"workflow/scripts/{name}.py")
+    script.parent.mkdir(parents=True)
+    script.write_text(f"open('{path}')")
+    job.snakemake.params = {"script": name, "code": code_sha256([script], Path())}
+    if is_fault:
+        with pytest.raises(UndeclaredInputError), job:
+            pytest.fail("the job began")
+    else:
+        with job:
+            pass
 
 
 @pytest.mark.parametrize("text", [None, "VALUE = 2\n"])

@@ -3,7 +3,9 @@
 import base64
 import json
 import logging
+import random
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -834,3 +836,40 @@ def test_answer_invalid_reply_is_described(server, reply, received):
     with pytest.raises(EndpointError) as error:
         Endpoint(server.settings(retries=0)).answer(ASKED)
     assert received in str(error.value) and "127.0.0.1" in str(error.value)
+
+
+@pytest.mark.slow
+@pytest.mark.fault("endpoint")
+def test_recorded_many_requests_with_faults(server, tmp_path, waits, monkeypatch, caplog):
+    """A quarter of all replies is 429, 500 or a closed connection; the key stays secret."""
+    monkeypatch.setenv(VARIABLE, SECRET)
+    generator, guard, failed = random.Random(1), threading.Lock(), []
+
+    def disconnect(handler):
+        handler.close_connection = True
+        handler.connection.shutdown(socket.SHUT_RDWR)
+
+    faults = [
+        lambda handler: (429, {"Retry-After": "0"}, {"error": f"slow down {SECRET}"}),
+        lambda handler: (500, {}, {"error": SECRET}),
+        disconnect,
+    ]
+
+    def reply(handler, body):
+        text = body["messages"][-1]["content"]
+        with guard:
+            fault = generator.choice(faults) if generator.random() < 1 / 4 else None
+            failed.extend([text] * (fault is not None))
+        return fault(handler) if fault else reply_of(f"Answer to {text}.")
+
+    server.replies = [reply]
+    endpoint = server.settings(workers=4, retries=20, key=VARIABLE)
+    known = LanguageModels(endpoints={"gpt": endpoint}, records=str(tmp_path))
+    requests = [Request(prompt=chat(str(n)), decoding=ASKED.decoding) for n in range(10_000)]
+    with caplog.at_level(logging.DEBUG), open_language_model("gpt", known, "a") as model:
+        answers = model.answer_all(requests)
+    assert [answer.text for answer in answers] == [f"Answer to {n}." for n in range(10_000)]
+    assert len(read_record(tmp_path / "a.jsonl")) == 10_000
+    assert len(failed) > 2000
+    assert SECRET not in caplog.text
+    assert not any(SECRET.encode() in path.read_bytes() for path in tmp_path.iterdir())

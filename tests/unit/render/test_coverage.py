@@ -102,7 +102,7 @@ def test_claims_of_compared_cells(tmp_path, declared, rows, expected_basis):
     assert basis.outcome == ("" if expected_basis == "not run" else "supported")
 
 
-@pytest.mark.parametrize("varies", ["", ", varies: trained here"])
+@pytest.mark.parametrize("varies", ["", ", varies: trained here, varies_by: 0.2"])
 @pytest.mark.parametrize(("claims_field", "holding"), [("", 0), (", claims: [larger]", 1)])
 def test_count_chapters_untestable(tmp_path, claims_field, holding, varies):
     missing = "missing: [{kind: experiment, name: toys with a size}]"

@@ -270,7 +270,7 @@ CACM_SETTINGS = ("mixed", "random")
 CATEGORIES_SINCE = 1968
 
 _LINK = re.compile(r"(\d+)\t(\d+)\t(\d+)\s*")
-_CATEGORIES = re.compile(r"\s*[\d .,]*?(\d\.\d+)[\d .,]*")
+_CATEGORIES = re.compile(r"\s*+(?:(?!\d\.\d)[\d .,])*+(\d\.\d+)[\d .,]*+")
 
 
 def read_cacm_links(path: Path) -> pd.DataFrame:

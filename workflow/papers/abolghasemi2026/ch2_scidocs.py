@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from everycell.base.errors import DataError
-from everycell.base.untrusted import text_of
+from everycell.base.untrusted import parse_json, text_of
 from everycell.collections.benchmark import Benchmark
 
 #: Folder of each task in the published files.
@@ -191,7 +190,7 @@ def _read_papers(path: Path, cleaning: Cleaning) -> pd.Series:
         return fields_of_paper
 
     try:
-        papers = json.loads(_read_text(path), object_pairs_hook=used_fields)
+        papers = parse_json(_read_text(path), make_object=used_fields)
     except DataError:
         raise
     except (ValueError, RecursionError) as error:

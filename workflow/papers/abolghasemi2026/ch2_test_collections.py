@@ -196,7 +196,9 @@ def _read_qrels(path: Path, form: _Format) -> pd.DataFrame:
         if not line.strip():
             continue
         parts = line.split()
-        document = re.sub(r"\d+$", lambda digits: digits[0].zfill(form.width), parts[form.document])
+        document = re.sub(
+            r"(?<!\d)\d+$", lambda digits: digits[0].zfill(form.width), parts[form.document]
+        )
         rows.append((parts[0], document, form.relevance[parts[form.grade]]))
     return pd.DataFrame(rows, columns=["topic_id", "document_id", "relevance"])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 from statsmodels.stats.inter_rater import cohens_kappa as kappa_with_error
 
+from everycell.base.untrusted import read_json
 from everycell.collections.satisfaction_samples import samples_from_frame
 from everycell.jobs.job import Job
 from everycell.jobs.result_job import ResultJob
@@ -50,7 +50,7 @@ def pool(job: Job) -> None:
 def annotated(job: ResultJob) -> None:
     """Tables 3.3, 3.4 and 3.5 from a file of labels."""
     files = job.input
-    job.facts["language_models"] = [json.loads(Path(files.provenance).read_text())]
+    job.facts["language_models"] = [read_json(files.provenance)]
     dialogues = pd.read_parquet(files.pool)
     labels = read_labels(Path(files.labels), dialogues["dialogue"].tolist())
     samples = pd.read_parquet(files.samples, columns=["benchmark", "part", "satisfied"])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pandas as pd
 from matplotlib.figure import Figure
 
+from everycell.base.untrusted import read_json
 from everycell.jobs.result_job import ResultJob
 from everycell.records.cells import SEEDS, summarise_seeds
 from everycell.render.figures import interval_lines
@@ -62,9 +60,7 @@ def estimators(job: ResultJob) -> None:
     setups = select_setups(labelled[~labelled["setup"].map(is_own)])
     predictions = labelled[labelled["part"] != "valid"]
     job.facts["unparsable"] = int(predictions["probability"].isna().sum())
-    job.facts["language_models"] = [
-        json.loads(Path(path).read_text(encoding="utf-8")) for path in files.provenance
-    ]
+    job.facts["language_models"] = [read_json(path) for path in files.provenance]
 
     # Table 3.6, with the spread over training runs in supplements. Tables that are compared with
     # the thesis have only the published rows.

@@ -6,7 +6,6 @@ with the surrogate judge of `ch3_judge`, and the judge against people.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
+from everycell.base.untrusted import read_json
 from everycell.collections.satisfaction_samples import Sample, samples_from_frame
 from everycell.jobs.result_job import ResultJob
 from everycell.metrics.satisfaction import confusion, scores
@@ -53,7 +53,7 @@ SCORES = {"samples": 0, "accuracy": 2, "precision": 2, "recall": 2, "F1": 2, "ka
 def success(job: ResultJob) -> None:
     """Table 3.4: share of generated utterances that flip the label."""
     files, settings = job.input, job.params
-    job.facts["language_models"] = [json.loads(Path(files.provenance).read_text())]
+    job.facts["language_models"] = [read_json(files.provenance)]
     counts = flip_counts(pd.read_csv(files.sizes))
     job.write_table(flip_shares(counts))
     job.write_supplement(flip_intervals(counts), "intervals", INTERVALS)
@@ -75,7 +75,7 @@ def success(job: ResultJob) -> None:
 def planted_success(job: ResultJob) -> None:
     """Tables 3.4 and 3.5 on planted dialogues, with a surrogate judge."""
     files, settings = job.input, job.params
-    job.facts["language_models"] = [json.loads(Path(files.provenance).read_text())]
+    job.facts["language_models"] = [read_json(files.provenance)]
     samples = samples_from_frame(pd.read_parquet(files.samples))
     generated, rules = (
         frame_rewritings(pd.read_parquet(file)) for file in (files.generated, files.rules)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
+from everycell.base.untrusted import read_json
 from everycell.jobs.result_job import ResultJob
 from papers.abolghasemi2026.ch5_answers import (
     READ,
@@ -114,9 +113,7 @@ def tables(job: ResultJob) -> None:
     """Tables 5.1 to 5.15 and Figures 5.5 and 5.9 of a tier, from the frame of answers."""
     params = job.params
     answers = check_answers(pd.concat(map(pd.read_parquet, job.input.answers)))
-    job.facts["language_models"] = [
-        json.loads(Path(file).read_text()) for file in job.input.provenance
-    ]
+    job.facts["language_models"] = [read_json(file) for file in job.input.provenance]
     preferences = sorted({*params.shown, *params.strengths})
     controls = make_controls(preferences, params.odds, params.seed)
     is_control = answers["generator"].isin(controls)

@@ -16,6 +16,10 @@ extended     documents by one kind of author, labelled with people's       Table
 depths       documents by people, extended labels, the relevant one at a   Figure 5.9
              random position
 retrievers   documents by people, extended labels, learned retrievers      Table 5.9
+opposite     the two arms of the main setting with documents by people     Tables 5.4, 5.5
+             and opposite labels
+random       documents by people without labels, the relevant one at a     Table 5.1,
+             random position                                               share of answers
 ===========  ============================================================  =====================
 """
 
@@ -145,6 +149,14 @@ def study_settings(
             Setting("retrievers", name, k, "retrieved", "extended", HUMAN_ARMS)
             for name in other_retrievers
         ),
+    ]
+
+
+def few_settings(k: int, *, first: str = FIRST_RETRIEVER) -> list[Setting]:
+    """Settings of a model that receives only a part of the chapter's prompts."""
+    return [
+        Setting("opposite", first, k, "retrieved", "plain", OPPOSITE_ARMS),
+        Setting("random", first, k, "random", "plain", MIXED_ARMS[:1]),
     ]
 
 

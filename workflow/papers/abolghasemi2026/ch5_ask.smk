@@ -134,7 +134,10 @@ use rule asking_step as abolghasemi2026_ch5_ask with:
         ),
     params:
         **runs("abolghasemi2026/ch5_generation:ask"),
-        sizes=lambda wildcards: getattr(ATTRIBUTION, wildcards.tier).model_dump(),
+        sizes=lambda wildcards: getattr(ATTRIBUTION, wildcards.tier).model_dump(exclude={"few"}),
+        few=lambda wildcards: getattr(ATTRIBUTION, wildcards.tier)
+        .model_dump()["few"]
+        .get(wildcards.model),
         retrievers=lambda wildcards: list(ATTRIBUTION_RUNS[wildcards.bench]),
         dataset=lambda wildcards: ATTRIBUTION_NAMES[wildcards.bench],
         logprobs=lambda wildcards: wildcards.model

@@ -67,7 +67,7 @@ class Example(NamedTuple):
 
 def examples(job: ResultJob) -> None:
     """Tables 5.16 and 5.17 and Figure 5.1 from recorded answers to Natural Questions."""
-    records = dict(zip(job.params.sizes["models"].values(), job.input.records, strict=True))
+    records = dict(zip(job.params.models, job.input.records, strict=True))
     informed = Arm("LLM", "Human", "Informed", "Informed")
     by_models = recorded_examples(
         job, [(name, informed, record) for name, record in records.items()]

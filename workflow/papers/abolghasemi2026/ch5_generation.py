@@ -18,7 +18,12 @@ from everycell.language_models.settings import Decoding
 from everycell.rag.citations import may_cite
 from everycell.rag.prompts import LABELS, MACHINE, PromptTemplate, read_names, read_template
 from papers.abolghasemi2026.ch5_answers import READINGS, Reading, answers_frame
-from papers.abolghasemi2026.ch5_arms import Presentation, present_questions, study_settings
+from papers.abolghasemi2026.ch5_arms import (
+    Presentation,
+    few_settings,
+    present_questions,
+    study_settings,
+)
 from papers.abolghasemi2026.ch5_quotations import without_quotations
 from papers.abolghasemi2026.ch5_requests import Benchmark, DrawnQuestions, make_request
 
@@ -27,14 +32,19 @@ def ask(job: Job) -> None:
     """Answers with citations by a language model to all prompts of chapter 5."""
     params, files = job.params, job.input
     sizes = params.sizes
-    drawn_questions = DrawnQuestions.of_job(job)
+    few = params.few
+    drawn_questions = DrawnQuestions.of_job(job, longest=few and few["longest"])
     benchmark = drawn_questions.benchmark
     first, *further_retrievers = params.retrievers
-    presentations = present_questions(
-        study_settings(
+    if few is not None:
+        settings = few_settings(sizes["k"], first=first)
+    else:
+        settings = study_settings(
             sizes["k"], sizes["depths"], first=first, other_retrievers=further_retrievers
-        ),
-        lambda setting, arm: drawn_questions.of_arm(setting, arm, sizes["questions"][setting.name]),
+        )
+    counts = few or sizes["questions"]
+    presentations = present_questions(
+        settings, lambda setting, arm: drawn_questions.of_arm(setting, arm, counts[setting.name])
     )
     with model_of_job(job.snakemake, job.log) as model:
         generator = PromptedModel(

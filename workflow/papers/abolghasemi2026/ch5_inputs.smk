@@ -235,6 +235,13 @@ def attribution_outputs(tier):
 
 ATTRIBUTION = SETTINGS.attribution
 
+#: Models of the released tier that receive all prompts, by name, with their names in tables.
+FULLY_ASKED_MODELS = {
+    name: title
+    for name, title in ATTRIBUTION.released.models.items()
+    if name not in ATTRIBUTION.released.few
+}
+
 #: Parameters of the control: label preferences in the figure and in the tables, other log-odds.
 PLANTED_PREFERENCE = {
     "strengths": ATTRIBUTION.planted.strengths,

@@ -6,11 +6,12 @@ Kwiatkowski et al., "Natural Questions" (TACL 2019).
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+
+from everycell.base.untrusted import parse_json
 
 #: Registry key of the released file.
 KEY = "nq-open-oracle/nq-open-oracle.jsonl"
@@ -29,7 +30,7 @@ def read_nq_open(path: Path) -> NaturalQuestions:
     """Read the file, and merge identical passages."""
     questions, gold, passages = [], [], {}
     lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
-    for number, row in enumerate(map(json.loads, lines), start=1):
+    for number, row in enumerate(map(parse_json, lines), start=1):
         query = f"q{number:04}"
         answers = [_normalise_space(answer) for answer in row["answers"]]
         questions.append((query, _normalise_space(row["question"]), answers))

@@ -119,11 +119,16 @@ class DrawnQuestions:
         )
 
     @classmethod
-    def of_job(cls, job: Job) -> DrawnQuestions:
-        """Questions, runs and texts by both authors, from the inputs of a job."""
+    def of_job(cls, job: Job, *, longest: int | None = None) -> DrawnQuestions:
+        """Questions, runs and texts by both authors, from the inputs of a job.
+
+        Passages by people with more than `longest` words are left out.
+        """
         params, files = job.params, job.input
         questions = pd.read_parquet(files.questions).set_index("query")
         people = pd.read_parquet(files.passages).set_index("document_id")["text"]
+        if longest is not None:
+            people = people[people.str.split().str.len() <= longest]
         paraphrases = pd.read_parquet(files.paraphrases).query("kept")
         paraphrased = paraphrases.set_index("document_id")["text"]
         benchmark = Benchmark(

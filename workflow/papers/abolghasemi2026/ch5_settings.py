@@ -66,6 +66,16 @@ class AskedQuestions(Settings):
     retrievers: int = Field(60, ge=2, description="Questions in Table 5.9 per retriever.")
 
 
+class FewQuestions(Settings):
+    """Number of questions of a language model that receives only a part of the prompts."""
+
+    opposite: int = Field(30, ge=2, description="Questions in Tables 5.4 and 5.5.")
+    random: int = Field(
+        40, ge=2, description="Questions with the relevant document at a random position."
+    )
+    longest: int = Field(80, ge=1, description="Maximum number of words in a passage.")
+
+
 class CitedAnswers(Settings):
     """Language models that generate answers with citations, and the size of the experiments."""
 
@@ -78,6 +88,11 @@ class CitedAnswers(Settings):
         description="Models in `models` that return no log-probabilities (no values in Table 5.6).",
     )
     questions: AskedQuestions = AskedQuestions()
+    few: dict[str, FewQuestions] = Field(
+        {},
+        description="Models in `models` that receive only prompts with short passages by people: "
+        "with opposite labels (Tables 5.4 and 5.5), and without labels in random order.",
+    )
     same_questions: bool = Field(
         False,
         description="Whether all arms of a setting use the same questions: those with a "
@@ -227,7 +242,10 @@ class Attribution(Settings):
     )
     labels: AuthorWords = AuthorWords()
     reading: ReadAnswers = ReadAnswers()
-    released: CitedAnswers = CitedAnswers()
+    released: CitedAnswers = CitedAnswers(
+        models={"smollm2": "SmolLM2", "qwen-coder": "Qwen2.5-Coder"},
+        few={"qwen-coder": FewQuestions()},
+    )
     full: FullCitedAnswers = FullCitedAnswers(
         models={},
         same_questions=True,

@@ -46,7 +46,7 @@ use rule table as abolghasemi2026_ch5_examples with:
         asked="work/attribution/released/nq/asked.parquet",
         records=expand(
             "work/attribution/released/nq/answers/{model}.record.jsonl",
-            model=ATTRIBUTION.released.models,
+            model=FULLY_ASKED_MODELS,
         ),
     output:
         **table_files(),
@@ -58,7 +58,8 @@ use rule table as abolghasemi2026_ch5_examples with:
         **needs(900, 10),
     params:
         **runs("abolghasemi2026/ch5_examples:examples"),
-        sizes=ATTRIBUTION.released.model_dump(),
+        models=list(FULLY_ASKED_MODELS.values()),
+        sizes=ATTRIBUTION.released.model_dump(exclude={"few"}),
         retrievers=list(ATTRIBUTION_RUNS["nq"]),
         dataset=ATTRIBUTION_NAMES["nq"],
         labels=ATTRIBUTION.labels.model_dump(),

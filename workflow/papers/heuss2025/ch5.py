@@ -5,12 +5,11 @@ Tables and figures of what answerers cite, with and without forged documents.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 
 import pandas as pd
 
+from everycell.base.untrusted import read_json
 from everycell.jobs.result_job import ResultJob
 from papers.heuss2025.ch5_answers import CITING
 from papers.heuss2025.ch5_figures import case_bars, estimate_lines, size_lines
@@ -72,7 +71,7 @@ def case_counts(outcomes: pd.DataFrame, of: str, metrics: Mapping[str, str]) -> 
 def reported(job: ResultJob) -> None:
     """Numbers of section 5.5, measured on a language model."""
     files, params = job.input, job.params
-    job.facts["language_models"] = [json.loads(Path(file).read_text()) for file in files.provenance]
+    job.facts["language_models"] = [read_json(file) for file in files.provenance]
     numbers = [pd.read_parquet(file) for file in files.numbers]
     first = numbers[0].drop(columns="answerer")
     # Claims about repeated answers are meaningless for a model that is given the answer.

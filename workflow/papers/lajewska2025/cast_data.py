@@ -6,12 +6,13 @@ Top Performer" (ECIR 2023; lajewska2025, chapter 3).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from everycell.base.untrusted import read_json
 
 _FOLDER = "cast-reproducibility"
 #: Registry keys of the turns of CAsT 2020 and of their rewrites. "canard-org" is based on the
@@ -33,7 +34,7 @@ _ANSWER_IDS = ("manual_canonical_result_id", "canonical_result_id")
 
 def read_turns(path: Path | str) -> pd.DataFrame:
     """Read a topic file of CAsT 2020 or 2021 with manual rewrites."""
-    conversations = json.loads(Path(path).read_text(encoding="utf-8"))
+    conversations = read_json(path)
     return pd.DataFrame(
         [
             _turn(conversation["number"], turn)

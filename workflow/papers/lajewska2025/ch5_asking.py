@@ -6,13 +6,13 @@ two examples. Prompts and examples are in our own words. An answer counts as in 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from everycell.base.untrusted import read_json
 from everycell.jobs.job import Job
 from everycell.jobs.result_job import ResultJob
 from everycell.language_models import templates
@@ -111,9 +111,7 @@ def finds_answer(answer: str) -> bool:
 
 def prompted_accuracy(job: ResultJob) -> None:
     """Text 5.7: accuracy of language models that are asked about passages and rankings."""
-    job.facts["language_models"] = [
-        json.loads(Path(path).read_text(encoding="utf-8")) for path in job.input.provenance
-    ]
+    job.facts["language_models"] = [read_json(path) for path in job.input.provenance]
     tables = []
     for name, path in zip(job.params.names, job.input.answers, strict=True):
         answers = pd.read_parquet(path)

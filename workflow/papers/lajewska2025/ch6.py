@@ -6,13 +6,13 @@ Functions of the rules in ``ch6.smk`` and ``ch6_rag24.smk`` that read labels of 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
+from everycell.base.untrusted import read_json
 from everycell.jobs.result_job import ResultJob
 from everycell.render.figures import agreement_panels
 from papers.lajewska2025.ch6_labels import (
@@ -235,9 +235,7 @@ def mean_nugget_scores(labels: pd.DataFrame, responses: pd.DataFrame) -> pd.Data
 def judged_again(job: ResultJob) -> None:
     """Table 6.7 with the user's language models as judges, on released or on new responses."""
     files = job.input
-    job.facts["language_models"] = [
-        json.loads(Path(file).read_text()) for file in (*files.provenance, *files.further)
-    ]
+    job.facts["language_models"] = [read_json(file) for file in (*files.provenance, *files.further)]
     by_judge = {}
     for path in map(Path, files.labels):
         labels = pd.read_parquet(path)
@@ -275,8 +273,6 @@ def judged_again(job: ResultJob) -> None:
 
 def parts_again(job: ResultJob) -> None:
     """Table 6.8 with three of the user's language models as judges."""
-    job.facts["language_models"] = [
-        json.loads(Path(file).read_text()) for file in job.input.provenance
-    ]
+    job.facts["language_models"] = [read_json(file) for file in job.input.provenance]
     labels = [pd.read_parquet(path) for path in job.input.labels]
     write_parts(job, strict_scores({str(frame["judge"].iloc[0]): frame for frame in labels}))

@@ -8,7 +8,6 @@ chain-of-thought baseline.
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from everycell.base.untrusted import parse_literal
+from everycell.base.untrusted import parse_json, parse_literal
 
 #: Registry keys of the responses.
 RESPONSES = ("ginger/runs_responses.csv", "ginger/nrg_variants_responses.csv")
@@ -99,7 +98,7 @@ def read_nugget_labels(*paths: Path) -> NuggetLabels:
 
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
-        yield from (json.loads(line) for line in file if line.strip())
+        yield from (parse_json(line) for line in file if line.strip())
 
 
 def _read_table(path: Path) -> Iterator[dict[str, Any]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from everycell.base.untrusted import read_json
 from everycell.jobs.result_job import ResultJob
 from papers.lajewska2025.ch6_systems import GOLD, LSA, REFERENCES, RETRIEVED
 
@@ -76,7 +75,7 @@ def _write_by_detection(job: ResultJob, sizes: pd.DataFrame, decimals: Mapping[s
 def detected_nuggets(job: ResultJob) -> None:
     """Tables C.3 and C.4: nuggets detected by a language model, compared with human nuggets."""
     files = job.input
-    job.facts["language_models"] = [json.loads(Path(files.provenance).read_text())]
+    job.facts["language_models"] = [read_json(files.provenance)]
     agreed = pd.read_parquet(files.agreement)
     first_agreement = agreed[(agreed["reference"] == REFERENCES[0]) & (agreed["metric"] == "F1")]
     first_agreement = first_agreement.assign(row="Detected by GPT-4", metric="ROUGE F1")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pandas as pd
 
+from everycell.base.untrusted import read_json
 from everycell.jobs.result_job import ResultJob
 from papers.lajewska2025.ch6_scores import compare_runs
 from papers.lajewska2025.ch6_systems import (
@@ -129,9 +128,7 @@ def variant_table(scores: pd.DataFrame) -> pd.DataFrame:
 
 def response_scores(job: ResultJob) -> None:
     """Tables 6.1, 6.4, 6.6, C.6 and C.7: model-based scores of responses."""
-    job.facts["language_models"] = [
-        json.loads(Path(file).read_text()) for file in job.input.provenance
-    ]
+    job.facts["language_models"] = [read_json(file) for file in job.input.provenance]
     scores = pd.concat(map(pd.read_parquet, job.input.scores), ignore_index=True)
     job.write_table(relevant_table(scores))
     job.write_table(input_table(scores), artefact="table_6_4")

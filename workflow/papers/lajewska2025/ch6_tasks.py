@@ -44,7 +44,7 @@ class Aspects(NamedTuple):
 
 def read_aspects(answer: str) -> Aspects:
     """Lines of a model's answer that begin with "+ " or "- "."""
-    lines = re.findall(r"^\s*([+-])[ \t]+(\S.*?)\s*$", answer, re.MULTILINE)
+    lines = re.findall(r"^[^\S\n]*([+-])[ \t]+(\S(?:.*\S)?)[^\S\n]*$", answer, re.MULTILINE)
     discussed, undiscussed = (
         tuple(dict.fromkeys(text for sign, text in lines if sign == kind)) for kind in "+-"
     )

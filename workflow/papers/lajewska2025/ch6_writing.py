@@ -300,6 +300,8 @@ def without_reasoning(text: str) -> str:
     """
     text = reasoning.without_reasoning(text)
     marks = list(
-        re.finditer(r"^[-#*_>\s]*answer[*_ ]*:[*_]*", text, flags=re.IGNORECASE | re.MULTILINE)
+        re.finditer(
+            r"^(?:[-#*_>]|[^\S\n])*+answer[*_ ]*:[*_]*", text, flags=re.IGNORECASE | re.MULTILINE
+        )
     )
     return text[marks[-1].end() :].strip() if marks else ""

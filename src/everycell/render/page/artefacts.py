@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from everycell.base.untrusted import read_json
 from everycell.receipts.provenance import MADE, JobRecord, upstream_jobs
 from everycell.records.claims import Claim
 from everycell.records.folders import TIERS
@@ -145,7 +145,7 @@ class TierOnPage:
         """Receipt of a result that was run."""
         if self.receipt is None:
             return None
-        return json.loads((self.folder / self.receipt).read_text(encoding="utf-8"))
+        return read_json(self.folder / self.receipt)
 
     @property
     def seconds(self) -> float | None:

@@ -1,8 +1,8 @@
 """Write the verdicts of an artefact in a tier."""
 
-import json
 from pathlib import Path
 
+from everycell.base.untrusted import read_json
 from everycell.jobs.job import Job
 from everycell.receipts.receipts import ReceiptError, verify
 from everycell.records.papers import load_paper
@@ -18,7 +18,7 @@ with Job(snakemake) as job:
     for fault in verify(receipt, Path()):
         raise ReceiptError(fault)
     tier = snakemake.wildcards.tier
-    identities = [json.loads(Path(path).read_text()) for path in snakemake.input.identities]
+    identities = [read_json(path) for path in snakemake.input.identities]
     results = receipt.parents[2]
     verdicts = report(
         artefact,
