@@ -15,6 +15,8 @@ from everycell.records.folders import PAPERS, WORKFLOW
 
 #: Folder that contains the package: `src` of a checkout, or `site-packages`.
 LIBRARY = Path(__file__).absolute().parents[2]
+#: Packages of everycell in that folder.
+PACKAGES = ("everycell", "snakemake_logger_plugin_everycell")
 #: Folder of scripts in a repository and in the package.
 SCRIPTS = "workflow/scripts"
 #: Script of the package that calls a function of a chapter.
@@ -171,7 +173,7 @@ def _dependencies(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...]
         if package not in sys.stdlib_module_names:
             for root in roots:
                 # `site-packages` contains other packages too.
-                if root != LIBRARY or package == "everycell":
+                if root != LIBRARY or package in PACKAGES:
                     modules += _files_of_module(root, name)
     return tuple(modules), _named_files(path, source, roots)
 

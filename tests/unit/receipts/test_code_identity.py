@@ -177,3 +177,14 @@ def test_imported_files_of_call_function():
 def test_name_of_code_in_any_installation():
     name = name_of_code(LIBRARY / "everycell" / "config.py", Path("/elsewhere"))
     assert name == "src/everycell/config.py"
+
+
+def test_files_of_sources_relative_and_absolute(repository, monkeypatch):
+    """A job runs in the project folder, and a run parses its rules with the folder's path."""
+    monkeypatch.chdir(repository)
+    for script in sorted(Path("src/everycell/workflow/scripts").glob("*.py")):
+        names = [
+            {name_of_code(path.absolute(), repository) for path in files_of_sources([file], root)}
+            for file, root in ((script, Path()), (repository / script, repository))
+        ]
+        assert names[0] == names[1]
