@@ -214,7 +214,7 @@ class Registry(Strict):
     def _names_resolve(self) -> Self:
         for key, entry in self.files.items():
             if match := _NOT_IN_KEYS.search(key):
-                raise ValueError(f"{in_quotes(key)} contains {in_quotes(match[0])}; rename the file")
+                raise ValueError(f"{in_quotes(key)} contains {in_quotes(match[0])}; rename it")
             if set_of(key) not in self.sets:
                 raise ValueError(f"{key} does not belong to any data set of the registry")
             repository = entry.origin.repository if entry.origin else None
