@@ -8,6 +8,9 @@ WORKERS ?= 3
 PYTEST_ARGS ?=
 # Number of kills at random moments in `make test-faults`; the default test suite has two.
 FAULT_KILLS ?= 13
+# Number of kills in `make test-kills`, and its seed; random by default.
+KILLS ?= 20
+SEED ?=
 
 # uv does not read pip's settings, so these two are passed on.
 FIND_LINKS := $(if $(PIP_FIND_LINKS),--find-links "$(PIP_FIND_LINKS)")
@@ -35,7 +38,7 @@ VENV_STATE := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help reproduce test test-quick test-faults rehearse docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
+.PHONY: help reproduce test test-quick test-faults test-kills rehearse docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
   setup-cluster lint bench audit clean-results locks
 ifneq ($(VENV_STATE),complete)
 .PHONY: $(STAMPS)/venv
@@ -64,6 +67,9 @@ test-quick: setup-test lint ## run the linters and only the quick tests, in thre
 test-faults: setup-test ## run the fault tests, and update their table in docs/reliability.md
 	$(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -q -m fault --kills=$(FAULT_KILLS) \
 	  --fault-table=docs/reliability.md $(PYTEST_ARGS)
+
+test-kills: setup-test ## kill runs of TARGET at random moments, and compare their results (nightly)
+	$(IN_VENV) python tools/kill_runs.py --kills $(KILLS) --target "$(TARGET)" $(if $(SEED),--seed $(SEED))
 
 rehearse: setup-test ## run the full tier of each chapter on small material with mock servers
 	EVERYCELL_REHEARSE=1 $(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -rs tests/rehearsal

@@ -239,7 +239,7 @@ UNSTABLE = {
     # Time, memory, host and date of the run: kept since a reader wants to know them.
     "*.receipt.json": re.compile(rb'"execution": \{[^{}]*\}'),
     # The page of a chapter shows the time of each result.
-    "results/pages/*.html": re.compile(rb'<br>[0-9.]+ s;|<span class="seconds">[0-9.]+ s</span>'),
+    "results/pages/*.html": re.compile(rb'(?:<br>Took |"seconds">)[0-9.]+ s'),
 }
 
 
