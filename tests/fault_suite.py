@@ -18,6 +18,10 @@ FAULTS = {
         "SIGKILL of Snakemake or of all its jobs at random moments",
         "after an unlock the run resumes and ends with the same bytes as an undisturbed run",
     ),
+    "killed_job": (
+        "SIGKILL of one job, as by the kernel when memory runs out",
+        "the run fails and names the job; no receipt is written; a rerun gives the same bytes",
+    ),
     "interrupted_run": (
         "Ctrl-C, or a kill as soon as the first file of a result exists",
         "no command treats unfinished files as results; a rerun gives the same bytes",
@@ -83,8 +87,8 @@ FAULTS = {
         "the run does not start; the error names the key and the allowed values",
     ),
     "clock": (
-        "a clock that jumps by a day between two runs",
-        "later results stay valid; a rerun completes, and a further run has nothing to do",
+        "a clock that jumps by a day between two runs or two jobs",
+        "results stay valid, a rerun completes, a further run has nothing to do; hashes decide",
     ),
     "cluster": (
         "on Slurm: a job cancelled, a node drained, the controller restarted, memory exceeded",

@@ -241,6 +241,9 @@ def _last_words(logs: Sequence[str]) -> str:
     for log in logs:
         if stripped := [line.strip() for line in _read_log(log).split("\n") if line.strip()]:
             return f": {stripped[-1][:1000]}"
+    # A job that starts opens its log first.
+    if any(Path(log).is_file() for log in logs):
+        return ": it gave no reason, so it was probably killed, as when memory runs out"
     return ""
 
 

@@ -240,3 +240,14 @@ def test_emit_dry_run_cache_offers(capsys):
         output = capsys.readouterr().out
         assert "Nothing to be done" in output
         assert ("caching" in output) == settings.verbose
+
+
+@pytest.mark.parametrize(
+    ("log", "words"), [("", "killed"), ("a\n\nno eels\n \n", ": no eels"), (None, "")]
+)
+def test_last_words_of_a_job(tmp_path, log, words):
+    path = tmp_path / "log"
+    if log is not None:
+        path.write_text(log)
+    last_words = plugin._last_words([str(path)])
+    assert words in last_words and bool(words) == bool(last_words)

@@ -7,6 +7,7 @@ import signal
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from workflow.other_python import find_python, one_of_each_rule, receipts_from_base_alone
 from workflow.project import Project
@@ -133,6 +134,32 @@ def test_make_signalled(clean, number):
     )
     assert code == 1  # with which Snakemake ends
     assert not any((clean.folder / ".snakemake/locks").glob("*.lock"))
+
+
+@pytest.mark.fault("killed_job")
+@pytest.mark.slow
+def test_build_after_killed_job(tree, clean, tmp_path):
+    """Only the process of the job is killed, as by the kernel when memory runs out."""
+    log = clean.folder / SIMULATED.replace("results/", "logs/")
+    process = clean.start("snakemake", f"{SIMULATED}.verdicts.json")
+    try:
+        while not log.with_suffix(".log").exists():
+            assert process.poll() is None, process.stdout.read()
+            time.sleep(0.01)
+        [job] = psutil.Process(process.pid).children(recursive=True)
+        job.kill()
+        output, _ = process.communicate(timeout=60)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    last = output.splitlines()[-1]
+    assert process.returncode == 1 and last.startswith("Failed: Simulating") and "killed" in last
+    assert "Traceback" not in output
+    assert not [*clean.folder.glob(f"{SIMULATED}.*")]
+    undisturbed = tree.copy_to(tmp_path / "undisturbed")
+    for project in (clean, undisturbed):
+        project.build(f"{SIMULATED}.verdicts.json")
+    assert_like(clean, undisturbed)
 
 
 @pytest.mark.fault("interrupted_run")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import pytest
 from workflow.project import Project
 
@@ -28,16 +30,24 @@ def test_secrets_not_written(clean):
     done = clean.snakemake("--cores", "1", TABLE, env=SECRETS)
     assert done.returncode == 0, done.stdout
     message = done.stdout + clean.everycell("page", env=SECRETS).stdout
+    packed = clean.everycell("crate", "results", "crate.zip", env=SECRETS)
+    assert packed.returncode == 0, packed.stdout
+    message += packed.stdout
+    # The archive is compressed.
+    with zipfile.ZipFile(clean.folder / "crate.zip") as crate:
+        crate.extractall(clean.folder / "crate")
     files = written(clean)
     (clean.folder / TABLE).unlink()
     script = clean.folder / "workflow/papers/sakai2023/ch1.py"
     script.write_text(script.read_text(encoding="utf-8") + "\nraise RuntimeError('broken')\n")
     broken = clean.snakemake("--cores", "1", TABLE, env=SECRETS)
-    assert broken.returncode != 0
+    # A function that nobody foresaw fails with a traceback, in the log and on the terminal.
+    assert broken.returncode != 0 and "Traceback" in broken.stdout
     # Snakemake removed what it was about to make, the receipt too.
     files |= {f"broken/{name}": content for name, content in written(clean).items()}
     # The files include logs, a receipt and the page.
-    for part in ("logs/", ".snakemake/log/", ".receipt.json", "results/index.html"):
+    parts = ("logs/", ".snakemake/log/", ".receipt.json", "results/index.html", "crate/")
+    for part in parts:
         assert any(part in name for name in files), f"no {part} among what was written"
     assert [name for name, content in files.items() if b"open-sesame" in content] == []
     assert "open-sesame" not in message + broken.stdout

@@ -87,8 +87,9 @@ def add_file(
             packed = packed and not is_decoded
         else:
             if not Path(source).is_file():
+                fault = "is a folder or a pipe" if Path(source).exists() else "does not exist"
                 raise SourceError(
-                    f"{source} does not exist; give the path of a file, or a URL (https://...)."
+                    f"{source} {fault}; give the path of a file, or a URL (https://...)."
                 )
             shutil.copyfile(source, raw)
         form = _form(raw, part, packed=packed, source=source)

@@ -1,5 +1,6 @@
 """A full disk, a quota, a read-only folder; standard output that is full, closed or not read."""
 
+import builtins
 import errno
 import io
 import os
@@ -12,11 +13,18 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import typer
 from command_line import call, refused
 from matplotlib.figure import Figure
 from tiny_forest import FOREST
 
-from everycell.base.files import atomic_path, describe_os_error, write_atomically
+from everycell.base.csv_files import read_table
+from everycell.base.files import atomic_path, describe_os_error, sha256, write_atomically
+from everycell.base.text_files import text_lines
+from everycell.base.untrusted import text_of
+from everycell.cli.project import report_errors
+from everycell.config import read_settings
+from everycell.records.cells import read_cells
 
 DOCUMENTS = [f"d{number}" for number in range(2000)]
 
@@ -242,3 +250,30 @@ def test_guard_streams_normal(files):
     done = run_command((*OVERLAP, "--format=csv"), "")
     assert (done.returncode, done.stderr) == (0, "")
     assert pd.read_csv(io.StringIO(done.stdout))["queries"].tolist() == [2]
+
+
+@pytest.mark.fault("storage")
+@pytest.mark.parametrize(
+    "read",
+    [read_table, read_cells, text_of, sha256, read_settings, lambda path: [*text_lines(path)]],
+)
+def test_readers_stale_handle(tmp_path, monkeypatch, capsys, read):
+    """What a command says if a reader cannot open a file of a network file system."""
+    path = tmp_path / "table.csv"
+    path.write_text("run,value\na,1\n")
+
+    def stale(system_open):
+        def opened(file, *arguments, **options):
+            if str(file) == str(path):
+                raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(path))
+            return system_open(file, *arguments, **options)
+
+        return opened
+
+    for module in (io, builtins, os):
+        monkeypatch.setattr(module, "open", stale(module.open))
+    with pytest.raises(typer.Exit) as stopped:
+        report_errors(lambda: read(path))()
+    message = capsys.readouterr().err
+    assert stopped.value.exit_code == 2 and message.count("\n") == 1
+    assert str(path) in message and os.strerror(errno.ESTALE) in message

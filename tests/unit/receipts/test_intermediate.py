@@ -36,11 +36,20 @@ def job(inputs, outputs, name, **more):
     )
 
 
-def edit(path: str) -> None:
-    """Replace a file by one with the same size and times."""
+#: Seconds by which clocks jump.
+JUMPS = (-86_400, 0, 86_400)
+
+
+def jump(path: str | Path, times: os.stat_result, seconds: int) -> None:
+    """Set the times of a file to others that are moved by some seconds."""
+    os.utime(path, (times.st_atime + seconds, times.st_mtime + seconds))
+
+
+def edit(path: str, seconds: int = 0) -> None:
+    """Replace a file by one with the same size, and with its times moved by some seconds."""
     state, file = os.stat(path), Path(path)
     file.write_bytes(b"9" * state.st_size)
-    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    jump(path, state, seconds)
 
 
 @pytest.mark.fault("edited_input")
@@ -63,6 +72,29 @@ def test_job_edited_intermediate_file(outputs, edited, read):
     assert Path("after").read_text().startswith(f"{read} differs from its hash in {RECORDS}/toy/")
     with job([read], ["work/b"], "perturbed", perturbed=(read,)):
         Path("work/b").write_text("")
+
+
+@pytest.mark.fault("clock")
+@pytest.mark.parametrize("seconds", JUMPS)
+@pytest.mark.parametrize("path", [FILE, f"{FOLDER}/parts/1"])
+def test_job_clock_jump_edited_file(outputs, path, seconds):
+    """The hash decides, whatever the clock said when the file was edited."""
+    edit(path, seconds)
+    with pytest.raises(InputChangedError), job([path], ["work/a"], "after"):
+        pytest.fail("the job began")
+
+
+@pytest.mark.fault("clock")
+@pytest.mark.parametrize("of_record", JUMPS)
+@pytest.mark.parametrize("of_file", JUMPS)
+def test_job_clock_jump_same_content(outputs, of_record, of_file):
+    """Other times of a file and of its record change nothing."""
+    for path, seconds in ((FILE, of_file), (record_path(FILE), of_record)):
+        jump(path, os.stat(path), seconds)
+    before = read_record(FILE)
+    with job([FILE], ["work/a"], "after"):
+        Path("work/a").write_text("")
+    assert read_record("work/a").inputs == {FILE: before.sha256}
 
 
 def test_job_new_file_in_an_intermediate_folder(outputs):

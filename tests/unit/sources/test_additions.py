@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from everycell.records.registry import SourceError
 from everycell.sources.additions import add_file
+from everycell.sources.fetch import changed_data
 
 
 @pytest.mark.parametrize(
@@ -41,3 +43,25 @@ def test_add_file_link(tmp_path: Path, link: str):
             },
         )
     assert (outside / "a.run").read_text() == "precious"
+
+
+@pytest.mark.fault("users_file")
+@pytest.mark.parametrize("put", [Path.mkdir, os.mkfifo, lambda path: None])
+def test_changed_data_no_regular_file(tmp_path, monkeypatch, put):
+    """A registered file that is missing, a folder or a pipe, which would block its reader."""
+    monkeypatch.chdir(tmp_path)
+    Path("published/toy").mkdir(parents=True)
+    Path("published/toy/paper.yaml").touch()
+    Path("data/toy-data").mkdir(parents=True)
+    Path("a.csv").write_text("a\n")
+    facts = {"authors": "N. N.", "paper": "Toy", "licence": "none stated", "feeds": ["toy/table_1"]}
+    key = add_file(
+        Path(), "toy", "a.csv", cache=Path("resources"), set_name="toy-data", facts=facts
+    )
+    assert changed_data(Path("published/toy")) == {}
+    path = Path("data", key)
+    path.unlink()
+    put(path)
+    assert changed_data(Path("published/toy"))[key].startswith(f"{path} is missing, but ")
+    with pytest.raises(SourceError, match="a pipe" if path.exists() else "does not exist"):
+        add_file(Path(), "toy", str(path), cache=Path("resources"), set_name="b")
