@@ -42,6 +42,10 @@ FAULTS = {
         "a full disk, a folder without write permission",
         "one error message; no partial file under a final name; the next run succeeds",
     ),
+    "storage": (
+        "a stale handle, an error or a timeout of a network file system at any open of a file",
+        "one sentence with file and reason; no receipt is written",
+    ),
     "mirror": (
         "a mirror that is changed by a byte, unreadable, incomplete or missing",
         "the error names the file and both hashes; nothing enters the cache",

@@ -1,4 +1,4 @@
-"""Read CSV files as text: columns of released files, and checked tables of users."""
+"""Read CSV files as text, those released and those of users; write frames as CSV."""
 
 from __future__ import annotations
 
@@ -43,6 +43,15 @@ def read_text_columns(path: Path) -> pd.DataFrame:
                 raise ValueError(f"it has {columns:,} columns, expected at most {_COLUMNS:,}")
             text.seek(0)
             return pd.read_csv(text, dtype=str, keep_default_na=False)
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """CSV text of a frame without its index, with line feeds."""
+    text = frame.to_csv(index=False, lineterminator="\n")
+    if "\r" in text:
+        # The writer does not quote a carriage return, which readers take for the end of a row.
+        text = frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    return text
 
 
 def read_table(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:

@@ -20,7 +20,13 @@ from typing import Any
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 #: These, and errors of a folder that cannot be written.
 CANNOT_WRITE = NO_SPACE | {errno.EROFS, errno.EACCES, errno.EPERM}
+#: Errors of a disk or of a network file system, which may pass.
+STORAGE = {
+    *(errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN),
+    *(errno.EHOSTDOWN, errno.EREMOTEIO),
+}
 _ADVICE = {
+    **dict.fromkeys(STORAGE, "check the disk or the network file system"),
     **dict.fromkeys(NO_SPACE, "free some space, or raise the size limit (ulimit -f, quota)"),
     errno.EROFS: "choose a folder that is not read-only",
     errno.EACCES: "correct the permissions, or choose another path",

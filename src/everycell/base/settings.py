@@ -22,7 +22,7 @@ class ConfigError(Exception):
 class Settings(BaseModel):
     """Immutable base of the blocks of ``config.yaml``, without extra keys or type conversion."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 def plain_path(path: str) -> str:

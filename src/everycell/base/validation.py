@@ -33,7 +33,7 @@ _WORDS = {
 class Strict(BaseModel):
     """Base of the models of files: unknown keys are an error; instances are immutable."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 def describe_fault(model: type[BaseModel], error: ValidationError) -> str:

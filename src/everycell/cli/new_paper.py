@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from everycell import __version__
+from everycell.base.csv_files import csv_text
 from everycell.base.files import naming
 from everycell.cli.project import refuse_existing
 from everycell.cli.table_sources import TableSource
@@ -137,7 +138,7 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
     names = {"key": key, "set": f"{key}-data", "year": _year(key)}
     paths = _write_files(root, PAPER_TEMPLATES, names | source.context())
     table = root / "published" / key / "table_1.csv"
-    source.cells.to_csv(table, index=False, lineterminator="\n")
+    table.write_text(csv_text(source.cells), encoding="utf-8", newline="")
     facts = {
         "authors": "N. N.",
         "paper": EXAMPLE_DATA if source.is_example else "Title of the paper",

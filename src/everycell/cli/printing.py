@@ -76,6 +76,8 @@ def print_for_programs(
     """Print one frame, or several by name, as CSV, JSON (with `extra` keys) or LaTeX."""
     tables = {"rows": frames} if isinstance(frames, pd.DataFrame) else frames
     if form == "csv":
+        from everycell.base.csv_files import csv_text
+
         table = frames
         if not isinstance(table, pd.DataFrame):
             # Integer columns that other tables lack stay integers.
@@ -86,7 +88,7 @@ def print_for_programs(
             ]
             table = pd.concat(parts, ignore_index=True)
             table.insert(0, "table", table.pop("table"))
-        typer.echo(table.to_csv(index=False, lineterminator="\n"), nl=False)
+        typer.echo(csv_text(table), nl=False)
     elif form == "json":
         print_json(dict(extra or {}) | {name: records(frame) for name, frame in tables.items()})
     else:

@@ -20,7 +20,14 @@ import pandas as pd
 import psutil
 
 import everycell
-from everycell.base.files import CANNOT_WRITE, describe_os_error, fingerprint, naming, sha256
+from everycell.base.files import (
+    CANNOT_WRITE,
+    STORAGE,
+    describe_os_error,
+    fingerprint,
+    naming,
+    sha256,
+)
 from everycell.receipts.code import (
     LIBRARY,
     code_sha256,
@@ -275,6 +282,8 @@ class Job:
             return f"{error}\n"
         if isinstance(error, KeyboardInterrupt):
             return "The job was stopped.\n"
+        if isinstance(error, OSError) and error.errno in STORAGE:
+            return f"{describe_os_error(error)} Then run the same command again.\n"
         if isinstance(error, OSError) and error.errno in CANNOT_WRITE:
             if error.filename is None and self.snakemake.output:
                 error.filename = f"{self.snakemake.output[0]}, or another output of this job"

@@ -97,11 +97,12 @@ class ResultJob(Job):
 
     def write_figure(self, plotted: pd.DataFrame, figure: Figure, name: str = "") -> None:
         """Write a figure and its data; `name` is that of a supplementary figure."""
+        from everycell.base.csv_files import csv_text
         from everycell.base.files import write_atomically
         from everycell.render.figure_files import save_figure
 
         data = Path(self.snakemake.output[f"{name}_csv" if name else "csv"])
-        write_atomically(data, plotted.to_csv(index=False, lineterminator="\n"))
+        write_atomically(data, csv_text(plotted))
         save_figure(figure, data.with_name(data.name.removesuffix(".csv")))
 
     def _finish(self) -> None:

@@ -33,9 +33,9 @@ class RecordError(Exception):
 
 
 def is_number(text: str) -> bool:
-    """Whether a published value is a number; it may have a sign but no unit."""
+    """Whether a published value is a finite number; it may have a sign but no unit."""
     digits = r"[+-]?([0-9]++(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
-    return re.fullmatch(digits, text.strip()) is not None
+    return re.fullmatch(digits, text.strip()) is not None and math.isfinite(float(text))
 
 
 def plain_minus(text: str) -> str:

@@ -21,7 +21,7 @@ from urllib.parse import quote
 from pydantic import Field, StringConstraints, model_validator
 
 from everycell.base.files import sha256
-from everycell.base.untrusted import has_secret
+from everycell.base.untrusted import has_secret, in_quotes
 from everycell.base.validation import Strict
 from everycell.base.yaml import read_model
 
@@ -36,6 +36,8 @@ SetName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")]
 # No backslashes and no parts that begin with a dot, so that no key is outside the cache folder.
 _PART = r"[^/\\.\x00-\x1f][^/\\\x00-\x1f]*"
 RelativePath = Annotated[str, StringConstraints(pattern=f"^{_PART}(/{_PART})*$")]
+#: Snakemake reads braces as wildcards, and characters for text direction disguise a name.
+_NOT_IN_KEYS = re.compile("[{}\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 State = Literal["both", "mirror", "network", "wheel", "unavailable"]
 
 
@@ -211,6 +213,8 @@ class Registry(Strict):
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:
         for key, entry in self.files.items():
+            if match := _NOT_IN_KEYS.search(key):
+                raise ValueError(f"{in_quotes(key)} contains {in_quotes(match[0])}; rename it")
             if set_of(key) not in self.sets:
                 raise ValueError(f"{key} does not belong to any data set of the registry")
             repository = entry.origin.repository if entry.origin else None

@@ -7,13 +7,16 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from pandas.api.types import is_scalar
 from tabulate import tabulate
 
+from everycell.base.csv_files import csv_text
 from everycell.base.files import write_atomically
+from everycell.base.untrusted import escape_controls
 from everycell.render.grid import (
     Cell,
     Decimals,
@@ -60,7 +63,7 @@ def write_table(
     label = f"tab:{stem.parent.name}-{stem.name}".replace("_", "-")
     html = html_environment("everycell.render").get_template("table.html.j2")
     contents = {
-        ".csv": frame.to_csv(index=False, lineterminator="\n"),
+        ".csv": csv_text(frame),
         ".md": table_as_markdown(grid, title),
         ".tex": latex_document(latex_table(grid, title, label, max_pages=_MAX_PAGES)),
         ".html": html.render(title=title, grid=grid),
@@ -113,6 +116,7 @@ def escape_markdown(text: str) -> str:
     Underscores inside a word are not markup and stay, so that `p_value` remains readable.
     """
     flat = re.sub(r"(?<!\s)\s*[\n\v\f\r\u0085\u2028\u2029]\s*", " ", text).replace("\0", "\ufffd")
+    flat = escape_controls(flat)
     marks = r"[\\`*<\[\]|$~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)"
     return re.sub(marks, lambda mark: "\\" + mark[0], flat)
 
@@ -126,9 +130,18 @@ def escape_cell(text: str) -> str:
     return text
 
 
+def _show_controls(value: Any) -> Any:
+    is_markup = hasattr(value, "__html__")
+    return escape_controls(value) if isinstance(value, str) and not is_markup else value
+
+
 @cache
 def html_environment(package: str) -> Environment:
-    """Environment for the templates of a package, which escapes all values for HTML."""
+    """Environment for the templates of a package, which escapes all values for HTML.
+
+    Control characters become visible, since those for text direction would reorder text around
+    them.
+    """
     environment = Environment(
         loader=PackageLoader(package),
         autoescape=True,
@@ -136,5 +149,6 @@ def html_environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_show_controls,
     )
     return environment

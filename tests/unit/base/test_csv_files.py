@@ -1,10 +1,18 @@
 """CSV files of users and of releases."""
 
+import csv
 import gzip
 
+import pandas as pd
 import pytest
 
-from everycell.base.csv_files import read_columns, read_table, row_in_file, row_number
+from everycell.base.csv_files import (
+    csv_text,
+    read_columns,
+    read_table,
+    row_in_file,
+    row_number,
+)
 from everycell.base.errors import DataError
 
 TABLE = "rating,level\n04,None\n3,x\n"
@@ -80,3 +88,15 @@ def test_row_number(path, content, row, number):
     path.write_text(content)
     assert row_number(path, row) == number
     assert row_in_file(path, row) == f"{path}, row {number}"
+
+
+@pytest.mark.parametrize("name", ["a\rb", "\r", "a\r\n", 'a"\r,b', "a\nb", "plain"])
+def test_csv_text_line_breaks(path, name):
+    """A name with a carriage return stays in one field, for csv and for pandas."""
+    frame = pd.DataFrame({"system": [name, "b"], "value": ["0.50", "x"]})
+    path.write_text(csv_text(frame), newline="")
+    assert read_table(path)["system"].tolist() == [name, "b"]
+    with path.open(newline="") as file:
+        assert [*csv.reader(file)][1:] == [[name, "0.50"], ["b", "x"]]
+    if "\r" not in name:
+        assert csv_text(frame) == frame.to_csv(index=False, lineterminator="\n")

@@ -2,12 +2,13 @@
 
 import pandas as pd
 import pytest
+import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from everycell.base.frames import Schema, check_columns
 from everycell.base.settings import ConfigError, Settings, plain_path, validate_settings
 from everycell.base.text_files import read_json_lines
-from everycell.base.validation import describe_fault
+from everycell.base.validation import Strict, describe_fault
 
 
 def test_check_columns_missing():
@@ -53,3 +54,14 @@ def test_describe_fault_bounds():
         Study.model_validate({"seed": -1})
     sentence = describe_fault(Study, error.value)
     assert sentence == "`seed` is -1; expected a number, at least 0, below 10."
+
+
+@pytest.mark.parametrize("base", [Strict, Settings])
+@pytest.mark.parametrize("text", ["1.0e+999", "-1.0e+999", ".inf", ".nan"])
+def test_numbers_of_files_are_finite(base, text):
+    class Content(base):
+        share: float
+
+    with pytest.raises(ValidationError) as caught:
+        Content.model_validate({"share": yaml.safe_load(text)})
+    assert "`share` is " in describe_fault(Content, caught.value)

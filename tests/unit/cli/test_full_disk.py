@@ -170,7 +170,7 @@ def test_write_read_only(files, mount, command):
         (errno.EFBIG, "File too large; free some space"),
         (errno.EROFS, "Read-only file system; choose a folder"),
         (errno.EACCES, "Permission denied; correct the permissions"),
-        (errno.EIO, "Input/output error."),
+        (errno.EIO, "Input/output error; check the disk"),
     ],
 )
 def test_describe_os_error_file(tmp_path, monkeypatch, number, says):

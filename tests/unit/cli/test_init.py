@@ -184,6 +184,7 @@ def test_init_without_key(folder):
         (["smith2026", "table.csv"], TABLE, "table.csv exists"),
         ([], "system,metric,value\nFirst,MAP,good\nSecond,MAP,bad\n", "table.csv, line 2"),
         ([], TABLE + "First,MAP,0.7\n", "table.csv, line 6"),
+        ([], TABLE + "Third,MAP,1e999\n", "table.csv, line 6"),
         ([], TABLE.replace("metric", "value"), "table.csv, line 1"),
         ([], TABLE.replace("MAP", "Quality"), "Quality"),
         ([], TABLE.replace("Second", "Other"), "second.run"),

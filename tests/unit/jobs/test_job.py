@@ -1,5 +1,7 @@
 """Context of a job: changed inputs, and a Snakemake that was killed."""
 
+import errno
+import os
 import subprocess
 import sys
 import textwrap
@@ -10,6 +12,7 @@ import pandas as pd
 import psutil
 import pytest
 
+from everycell.base.untrusted import text_of
 from everycell.jobs.job import (
     InputChangedError,
     Job,
@@ -231,3 +234,24 @@ def test_write_table_readings_become_columns(tmp_path):
     readings = {"epochs": ["30", "10"], "value": [0.1, 0.2]}
     job.write_table(pd.DataFrame({"row": "a", "metric": "AP"} | readings))
     assert "AP · 30" in (tmp_path / "table_1.md").read_text()
+
+
+@pytest.mark.fault("storage")
+@pytest.mark.parametrize("number", [errno.ESTALE, errno.EIO, errno.ETIMEDOUT])
+@pytest.mark.parametrize("when", ["before", "during", "after"])
+def test_job_stale_file(job, monkeypatch, number, when):
+    """A network file system whose files cannot be opened: one sentence that names the file."""
+    system_open, broken = os.open, when == "before"
+
+    def stale(path, *arguments, **options):
+        if broken and str(path) == "text":
+            raise OSError(number, os.strerror(number), path)
+        return system_open(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", stale)
+    with pytest.raises(OSError), job:
+        broken = True
+        if when == "during":
+            text_of(Path("text"))
+    message = Path("job.log").read_text()
+    assert message.startswith(f"text: {os.strerror(number)}; ") and message.count("\n") == 1

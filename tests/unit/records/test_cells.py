@@ -38,7 +38,9 @@ def test_count_decimals(text, digits):
     assert is_number(text) and count_decimals(text) == digits
 
 
-@pytest.mark.parametrize("text", ["", "-", "1,000", "132_1", "nan", "inf", "1 2", "5%", "0.3*"])
+@pytest.mark.parametrize(
+    "text", ["", "-", "1,000", "132_1", "nan", "inf", "1e999", "-1e999", "1 2", "5%"]
+)
 def test_is_number_of_other_text(text):
     assert not is_number(text)
 

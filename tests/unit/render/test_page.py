@@ -621,3 +621,17 @@ def test_bibtex_thesis():
     assert text.startswith("@phdthesis{toy2026,") and "school = {A University}" in text
     assert r"title = {{R\&D \textasciicircum{} 2}}" in text
     assert "author = {A. Low and B. Høj}" in text
+
+
+def test_write_page_text_direction(tmp_path, monkeypatch):
+    """Overrides in names, cells and notes are shown, and reorder nothing."""
+    marks = [*map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)])]
+    monkeypatch.setattr(toys, "HOSTILE", f"{''.join(marks)}gnp.exe\x07")
+    home = tmp_path / "results"
+    write_page(home / "index.html", toys.hostile(tmp_path / "published", home))
+    pages = [home / "index.html", *(home / "pages").glob("*.html")]
+    assert len(pages) == 2
+    for path in pages:
+        text = path.read_text()
+        assert not [mark for mark in [*marks, "\x07"] if mark in text]
+        assert text.count("\\u202e\\u2066\\u2067\\u2068\\u2069gnp.exe\\x07") > 10

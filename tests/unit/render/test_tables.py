@@ -389,6 +389,7 @@ def test_write_table_hostile_texts_are_escaped(tmp_path):
     assert set(cuts) == {4}
     for live in ("<script", "](", "<http", "&lt;", "~~no"):
         assert not re.search(rf"(?<!\\){re.escape(live)}", texts[".md"])
+    assert not [form for form in (".md", ".html", ".tex") if "\u202e" in texts[form]]
     tags = {tag for tag, _ in Shape(texts[".html"]).tags}
     assert tags == {"table", "caption", "thead", "tbody", "tr", "th", "td", "sup"}
     starts = [line for line in texts[".tex"].splitlines() if line.endswith(r"\\")]

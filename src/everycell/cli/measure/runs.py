@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from everycell.base.csv_files import csv_text
 from everycell.base.files import atomic_path
 from everycell.cli.named_files import QRELS, RUN, Input, Output
 from everycell.cli.options import (
@@ -331,7 +332,7 @@ def rerank(
             # Strengths are not rounded, so that two of them never share a file.
             name = f"{method}-{str(value).removesuffix('.0')}"
             write_run(reranked, folder / f"{name}.run", tag=name)
-        table.to_csv(folder / "trade-off.csv", index=False, lineterminator="\n")
+        (folder / "trade-off.csv").write_text(csv_text(table), encoding="utf-8", newline="")
         save_figure(trade_off_plot(table), folder / "trade-off")
     rows = pd.concat([original.assign(run="original"), table.assign(run="re-ranked")])
     rows = rows[["run", *table.columns]]

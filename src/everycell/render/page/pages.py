@@ -15,6 +15,7 @@ from typing import Any, cast
 import pandas as pd
 from jinja2 import Environment, PackageLoader
 
+from everycell.base.csv_files import csv_text
 from everycell.base.files import write_atomically
 from everycell.receipts.diff import Notice
 from everycell.records.folders import TIERS
@@ -298,7 +299,7 @@ def data_files(
 
 
 def _as_csv(frame: pd.DataFrame) -> bytes:
-    return frame.to_csv(index=False, lineterminator="\n").encode()
+    return csv_text(frame).encode()
 
 
 def _by_artefact(
