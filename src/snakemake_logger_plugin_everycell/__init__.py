@@ -68,7 +68,10 @@ def read_settings_safely() -> None:
     """
     from snakemake.common import configfile
 
-    load = configfile._load_configfile
+    # Another version of Snakemake may read its settings elsewhere; a test covers the locked one.
+    load = getattr(configfile, "_load_configfile", None)
+    if load is None:
+        return
 
     def load_safely(configpath_or_obj: Any, filetype: str = "Config") -> Any:
         if filetype != "Config" or not isinstance(configpath_or_obj, str | Path):
@@ -195,7 +198,8 @@ class LogHandler(LogHandlerBase):
     def close(self) -> None:
         """Say what the run took, and what failed."""
         if self._planned:
-            print(f"{self._planned} jobs; nothing was made.", flush=True)
+            jobs = "1 job" if self._planned == 1 else f"{self._planned} jobs"
+            print(f"{jobs}; nothing was made.", flush=True)
             self._planned = 0
         if self._total:
             took = format_duration(time.time() - self._began)

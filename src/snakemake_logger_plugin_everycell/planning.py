@@ -114,6 +114,7 @@ def parameters(
             # Input functions of the full tier end Snakemake if a setting is missing.
             except (Exception, SystemExit) as error:
                 lines = [*messages.getvalue().splitlines(), *str(error).splitlines()]
+                lines.append(type(error).__name__)  # an exception may have no text
                 yield path, lines[0].removeprefix("everycell: ").rstrip(".")
 
 

@@ -337,6 +337,11 @@ def test_lists_whole_ids(call, tree, monkeypatch, command, width):
     assert code == 0 and max(map(len, out.splitlines())) <= width
 
 
+def test_show_tier_without_artefacts(call, tree):
+    code, out, _ = call(tree, "show", "lajewska2025_chA", "--tier", "embedded")
+    assert code == 0 and "No matches" in out
+
+
 def test_list_in_subfolder(call, tree, monkeypatch):
     expected = call(tree, "list", "sakai2023")[1]
     run = call(replace(tree, folder=tree.folder / "published/sakai2023"), "list", "sakai2023")

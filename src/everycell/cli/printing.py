@@ -170,7 +170,7 @@ _MIN_WRAPPED_WIDTH = 12
 
 def print_list(
     columns: Sequence[str],
-    rows: Iterable[Sequence[str]],
+    rows: Sequence[Sequence[str]],
     wrapped: Sequence[str],
     dispensable: Sequence[str],
 ) -> None:
@@ -180,6 +180,9 @@ def print_list(
     those of `dispensable` are left out, the first of them first, and named below the list.
     """
     console = output_console()
+    if not rows:
+        console.print("No matches; `everycell list` without options lists everything.")
+        return
     lines = [dict(zip(columns, row, strict=True)) for row in rows]
     widths = {
         column: 2 + max(len(column), *(len(line[column]) for line in lines)) for column in columns

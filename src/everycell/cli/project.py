@@ -69,6 +69,9 @@ def find_project(command: Callable[..., None]) -> Callable[..., None]:
     def run(*arguments: Any, **options: Any) -> None:
         folders = [Path.cwd(), *Path.cwd().parents]
         root = next((folder for folder in folders if _is_project(folder)), folders[0])
+        # Paths among Snakemake's own arguments are relative to the current folder.
+        if getattr(options.get("ctx"), "meta", {}).get("snakemake"):
+            root = folders[0]
         if root != folders[0]:
             echo(f"Project: {root}", err=True)
             os.chdir(root)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from typing import Any, cast
 from everycell.base.files import sha256
 from everycell.cli import project
 from everycell.cli.printing import difference_lines, echo, pluralise
-from everycell.receipts.checkout import changed_since, difference
+from everycell.receipts.checkout import changed_since, is_shallow, state_of_code
 from everycell.receipts.code import files_by_code
 from everycell.receipts.diff import (
     Change,
@@ -116,7 +117,7 @@ def differences_beyond(compared: Difference, results: Path, new: Path, bound: fl
             values = [
                 value
                 for value in numbers.get(change.key.rpartition(" / ")[2], ())
-                if value == value
+                if math.isfinite(value)
             ]
             span = max(values) - min(values) if values else 0.0
             allowed = bound * (span or max(map(abs, values), default=0.0))
@@ -176,14 +177,16 @@ def _changes_in_receipts(
 
 def _commit_of_code(code: Mapping[str, Any]) -> dict[str, Any]:
     """What a receipt that names this commit must say about the code of the project."""
-    commit = code.get("commit")
-    changed = set() if commit is None else changed_since(str(commit), project.ROOT)
-    if changed is None:
+    commit, root = code.get("commit"), project.ROOT.resolve()
+    changed = None if commit is None else changed_since(str(commit), root)
+    if commit is not None and changed is None:
+        # A clone without history cannot tell a forged commit from an older one.
+        if is_shallow(root):
+            echo(f"Not compared, since this clone is shallow: commit {commit}.", err=True)
+            return {key: code[key] for key in ("commit", "dirty", "difference") if key in code}
         return {"commit": "unknown here"}
-    files = files_by_code(project.ROOT.resolve())[code["sha256"]]
-    uncommitted = difference(files, changed, project.ROOT.resolve())
-    fields = {"commit": commit, "dirty": uncommitted is not None}
-    return fields | ({"difference": uncommitted} if uncommitted else {})
+    files = files_by_code(root)[code["sha256"]]
+    return {"commit": commit, **state_of_code(files, changed, root)}
 
 
 def without(mapping: Mapping[str, Any], *keys: str) -> dict[str, Any]:

@@ -133,9 +133,6 @@ def _print_totals(sums: list[dict[str, Any]], claims: Mapping[str, Counts], form
 
 def _print_table(rows: list[dict[str, Any]], columns: list[str]) -> None:
     """Print rows, with counts such as "3 equal, 1 differs"."""
-    if not rows:
-        typer.echo("No matches; `everycell list` without options lists everything.")
-        return
     lines = []
     for row in rows:
         verdicts = format_counts(row["verdicts"], row["explained"])

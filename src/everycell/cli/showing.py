@@ -147,7 +147,7 @@ def _show_list(
             heading += f", chapter {selection.chapter}: {paper.chapters[selection.chapter]}"
         console.print(Text(heading, style="bold"))
     print_list(
-        list(frame.columns),
+        ["artefact", "title", *TIERS, "cells"],
         [list(row.values()) for row in rows],
         wrapped=("title", "cells"),
         dispensable=("cells", "full", "title", "released"),

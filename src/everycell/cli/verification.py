@@ -88,8 +88,13 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
         if own
     ]
     faults += [
-        f"{_list(notice.files)}: {notice.text}; run snakemake again without a profile, option or "
-        "variable that changes settings, or name their file with --configfile."
+        f"{_list(notice.files)}: {notice.text}; "
+        + (
+            "run snakemake again without a profile, option or variable that changes settings, or "
+            "name their file with --configfile."
+            if notice.is_certain
+            else "name the file with its settings with --configfile, or remove the results."
+        )
         for notice in deviations.notices
         if own or notice.is_certain
     ]

@@ -83,22 +83,21 @@ def top_rows(
 ) -> npt.NDArray[np.int64]:
     """Rows of `vectors` with the largest inner products, best first, for each query.
 
-    Vectors are read in parts, so they need not fit into memory.
+    Vectors are read in parts, so they need not fit into memory. Rows with equal scores have no
+    particular order.
     """
-    queries_at_once = 2048
-    best_scores = torch.empty((len(queries), 0))
-    best_rows = torch.empty((len(queries), 0), dtype=torch.int64)
+    queries_at_once, hits = 2048, min(hits, len(vectors))
+    best_scores = torch.full((len(queries), hits), -torch.inf)
+    best_rows = torch.zeros((len(queries), hits), dtype=torch.int64)
     for start in range(0, len(vectors), part):
         block = torch.from_numpy(np.array(vectors[start : start + part])).to(device)
-        scores, rows = [], []
         for first in range(0, len(queries), queries_at_once):
-            batch = torch.from_numpy(queries[first : first + queries_at_once]).to(device)
-            top = (batch @ block.T).topk(min(hits, len(block)), dim=1)
-            scores.append(top.values.cpu())
-            rows.append(top.indices.cpu() + start)
-        all_scores = torch.cat([best_scores, torch.cat(scores)], dim=1)
-        all_rows = torch.cat([best_rows, torch.cat(rows)], dim=1)
-        # Earlier parts come first, so ties are broken by row.
-        order = all_scores.argsort(dim=1, descending=True, stable=True)[:, :hits]
-        best_scores, best_rows = all_scores.gather(1, order), all_rows.gather(1, order)
+            batch = slice(first, first + queries_at_once)
+            products = torch.from_numpy(queries[batch]).to(device) @ block.T
+            top = products.topk(min(hits, len(block)), dim=1)
+            scores = torch.cat([best_scores[batch], top.values.cpu()], dim=1)
+            rows = torch.cat([best_rows[batch], top.indices.cpu() + start], dim=1)
+            order = scores.argsort(dim=1, descending=True, stable=True)[:, :hits]
+            best_scores[batch] = scores.gather(1, order)
+            best_rows[batch] = rows.gather(1, order)
     return best_rows.numpy()

@@ -18,21 +18,21 @@ FOREIGN = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
 
 
 class Checkout(TypedDict):
-    """Commit of a project folder (None outside of Git), and its files that differ from it."""
+    """Commit of a project folder and its files that differ from it, or None if unknown."""
 
     commit: str | None
-    changed: list[str]
+    changed: list[str] | None
 
 
 def read_checkout(root: Path) -> Checkout:
     """Look up the commit and the changed files once, for all jobs of a run."""
     commit = commit_of(root)
     changed = changed_since(commit, root) if commit else None
-    return {"commit": commit, "changed": sorted(changed or ())}
+    return {"commit": commit, "changed": None if changed is None else sorted(changed)}
 
 
 def commit_of(root: Path) -> str | None:
-    """Commit checked out in a project folder; None if it is not a Git repository."""
+    """Commit checked out in a project folder; None without Git, or if Git refuses the folder."""
     commit = _git(root, "rev-parse", "HEAD")
     return commit and commit.strip()
 
@@ -49,10 +49,21 @@ def changed_since(commit: str, root: Path) -> set[str] | None:
     return {name for name in (changed + new).split("\0") if name and "__pycache__" not in name}
 
 
-def difference(files: Iterable[Path], changed: Collection[str], root: Path) -> str | None:
-    """Hash of the changed files among those that a job runs; None if there are none."""
+def state_of_code(
+    files: Iterable[Path], changed: Collection[str] | None, root: Path
+) -> dict[str, bool | str | None]:
+    """Whether files that a job runs differ from the commit, or None, and the hash of those."""
+    if changed is None:
+        return {"dirty": None}
     different = [path for path in files if name_of_code(path, root) in changed]
-    return code_sha256(different, root) if different else None
+    if not different:
+        return {"dirty": False}
+    return {"dirty": True, "difference": code_sha256(different, root)}
+
+
+def is_shallow(root: Path) -> bool:
+    """Whether a repository lacks older commits, as clones of CI services do."""
+    return (_git(root, "rev-parse", "--is-shallow-repository") or "").strip() == "true"
 
 
 def _git(root: Path, *arguments: str) -> str | None:
@@ -64,9 +75,9 @@ def _git(root: Path, *arguments: str) -> str | None:
             cwd=root,
             env=environment | {"GIT_OPTIONAL_LOCKS": "0"},
             capture_output=True,
-            text=True,
             check=True,
         )
     except (OSError, ValueError, subprocess.CalledProcessError):
         return None
-    return completed.stdout
+    # Names of files may be in any encoding.
+    return os.fsdecode(completed.stdout)

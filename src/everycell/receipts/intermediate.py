@@ -7,6 +7,7 @@ receipts instead.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -105,10 +106,21 @@ def expected_hash(path: Path) -> tuple[str, Path] | None:
     if not is_intermediate(path):
         return None
     for output in (path, *path.parents[:-2]):
-        if (record := read_record(output)) is not None:
+        # A record is that of the last job that ran here; none runs if the cache has the output.
+        if not is_from_cache(output) and (record := read_record(output)) is not None:
             digest = record.hash_of(path.relative_to(output).as_posix())
             return None if digest is None else (digest, record_path(output))
     return None
+
+
+def is_from_cache(output: Path) -> bool:
+    """Whether an output is a link, or a folder of links, into Snakemake's output cache."""
+    cache = os.environ.get("SNAKEMAKE_OUTPUT_CACHE")
+    entries = [output, *output.iterdir()] if output.is_dir() else [output]
+    return cache is not None and any(
+        entry.is_symlink() and entry.resolve().is_relative_to(Path(cache).resolve())
+        for entry in entries
+    )
 
 
 def _hash_in_receipt(path: Path) -> tuple[str, Path] | None:

@@ -26,7 +26,7 @@ import everycell
 from everycell.base.files import has_fingerprint, sha256, write_json
 from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
-from everycell.receipts.checkout import Checkout, difference
+from everycell.receipts.checkout import Checkout, state_of_code
 from everycell.receipts.code import files_by_code
 from everycell.receipts.uncovered import faults_of_uncovered_code
 from everycell.records.folders import Tier
@@ -164,8 +164,7 @@ def write_receipt(
     A hash of its content detects accidental edits. It does not prevent forgery: only rebuilding the
     result proves that it is genuine.
     """
-    checkout = checkout or {"commit": None, "changed": []}
-    uncommitted = difference(code_files, checkout["changed"], root)
+    checkout = checkout or {"commit": None, "changed": None}
     receipt: dict[str, Any] = {
         "artefact": artefact,
         "tier": tier,
@@ -182,10 +181,9 @@ def write_receipt(
         "code": {
             "version": everycell.__version__,
             "commit": checkout["commit"],
-            "dirty": uncommitted is not None,
             "sha256": code,
-        }
-        | ({"difference": uncommitted} if uncommitted else {}),
+            **state_of_code(code_files, checkout["changed"], root),
+        },
         "packages": {"python": platform.python_version()} | _versions(),
         "execution": {
             "seconds": round(seconds, 3),

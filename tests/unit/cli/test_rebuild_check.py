@@ -20,6 +20,7 @@ NEW = "row,metric,value\na,MAP,0.2\nb,MAP,0.7\na,p,0.001\nb,p,0.9\n"
         (NEW.replace("b,MAP,0.7\n", ""), ["csv"], ["b / MAP"]),
         (NEW + "c,MAP,0.5\n", ["csv"], ["c / MAP"]),
         (NEW, ["tex"], ["table_1.tex"]),
+        (NEW.replace("0.7", "70.0") + "c,MAP,inf\n", ["csv"], ["b / MAP", "c / MAP"]),
     ],
 )
 def test_differences_beyond(tmp_path, old, files, beyond):

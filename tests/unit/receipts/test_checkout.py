@@ -1,10 +1,17 @@
 """The commit in a receipt, and the code that differs from it."""
 
+import os
 import subprocess
 
 import pytest
 
-from everycell.receipts.checkout import changed_since, commit_of, difference, read_checkout
+from everycell.receipts.checkout import (
+    changed_since,
+    commit_of,
+    is_shallow,
+    read_checkout,
+    state_of_code,
+)
 
 
 def git(folder, *arguments):
@@ -29,7 +36,7 @@ def project(tmp_path):
 
 def difference_of(project):
     code = [*(project / "workflow/papers").rglob("*.py"), *project.glob("src/*.py")]
-    return difference(code, read_checkout(project)["changed"], project)
+    return state_of_code(code, read_checkout(project)["changed"], project).get("difference")
 
 
 @pytest.mark.parametrize(
@@ -67,5 +74,21 @@ def test_read_checkout_variables_of_git(project, tmp_path, monkeypatch, variable
 
 
 def test_read_checkout_without_repository(tmp_path):
-    assert read_checkout(tmp_path) == {"commit": None, "changed": []}
+    """Nobody knows then whether the code is that of a commit."""
+    assert read_checkout(tmp_path) == {"commit": None, "changed": None}
     assert changed_since("0" * 40, tmp_path) is None
+    assert state_of_code([tmp_path / "a.py"], None, tmp_path) == {"dirty": None}
+
+
+def test_read_checkout_name_in_another_encoding(project):
+    (project / "workflow/papers/toy/ch1.py").write_text("a = 1\n")
+    (project / os.fsdecode(b"workflow/papers/toy/\xe9.py")).write_text("")
+    changed = [os.fsencode(name) for name in read_checkout(project)["changed"]]
+    assert changed == [b"workflow/papers/toy/ch1.py", b"workflow/papers/toy/\xe9.py"]
+
+
+def test_is_shallow(project, tmp_path):
+    git(project, "commit", "-q", "--allow-empty", "-m", "Second")
+    source = (project.parents[1]).as_uri()
+    git(project, "clone", "-q", "--depth=1", source, tmp_path / "clone")
+    assert is_shallow(tmp_path / "clone") and not is_shallow(project)

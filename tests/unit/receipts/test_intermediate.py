@@ -1,6 +1,7 @@
 """Records of intermediate files: written by the jobs that make them, checked by those that read."""
 
 import os
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -119,6 +120,23 @@ def test_job_edited_result_as_input(outputs):
 @pytest.mark.parametrize("path", ["text", "work/unknown", f"{FOLDER}/unknown", "results/a/b.csv"])
 def test_expected_hash_unrecorded_file(outputs, path):
     assert expected_hash(Path(path)) is None
+
+
+@pytest.mark.parametrize("path", [FILE, FOLDER])
+def test_job_input_from_the_output_cache(outputs, tmp_path, monkeypatch, path):
+    """Snakemake links an output from its cache without running the job that writes its record."""
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("SNAKEMAKE_OUTPUT_CACHE", str(cache))
+    (cache / "entry").mkdir(parents=True)
+    for entry in list(Path(path).iterdir()) if Path(path).is_dir() else [Path(path)]:
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        (cache / "entry" / entry.name).write_text("other")
+        entry.symlink_to(cache / "entry" / entry.name)
+    with job([path], [], "after"):
+        pass
+    monkeypatch.delenv("SNAKEMAKE_OUTPUT_CACHE")
+    with pytest.raises(InputChangedError), job([path], [], "after"):
+        pytest.fail("the job began")
 
 
 def test_job_failed_leaves_no_record(outputs):

@@ -24,7 +24,7 @@ use rule step as cast_collection with:
         "Passages of CAsT {wildcards.year}"
 
 
-use rule step as cast_index with:
+use rule cached_step as cast_index with:
     input:
         passages="work/castfull/{year}/passages.parquet",
         stop_words=resource("nltk/english_stopwords.txt"),
@@ -113,7 +113,7 @@ use rule step as cast_full_search_lexically with:
         "BM25 and RM3 on CAsT {wildcards.year}"
 
 
-use rule step as cast_encode with:
+use rule cached_step as cast_encode with:
     input:
         passages="work/castfull/{year}/passages.parquet",
         encoder=cast_model_files("models.ance", "ANCE in safetensors"),
@@ -183,7 +183,7 @@ use rule step as cast_full_rerank with:
         "monoT5 and duoT5 on CAsT {wildcards.year} ({wildcards.run})"
 
 
-use rule step as cast_train_rewriter with:
+use rule cached_step as cast_train_rewriter with:
     input:
         train=lambda wildcards: qrecc_files()[0],
         validation=lambda wildcards: qrecc_files()[1],

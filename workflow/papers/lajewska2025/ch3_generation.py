@@ -86,7 +86,7 @@ def cast_train_rewriter(job: Job) -> None:
         Path(job.output.model),
         tokenizer=tokenizer,
         validate=validate,
-        settings={"length": params.length, "separator": params.separator},
+        settings={"length": params.length, "separator": params.separator, "code": params.code},
     )
     job.log.write(f"{len(examples)} examples, best step {record.best_step}\n")
 

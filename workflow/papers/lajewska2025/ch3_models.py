@@ -30,14 +30,15 @@ Vectors = npt.NDArray[np.floating[Any]]
 def cast_encode(job: Job) -> None:
     """ANCE's vectors of the passages, one file per row group.
 
-    The files are written next to the output, in a folder that is named after the inputs, so that
-    interrupted encoding resumes.
+    The files are written next to the output, in a folder that is named after inputs, parameters
+    and code, so that interrupted encoding resumes with the same ones only.
     """
     use_one_thread()
     set_gpu_precision(job.params.gpu_precision)
     folder = Path(job.output.vectors)
-    inputs = json.dumps([*job.input_hashes.values(), job.params.length])
-    digest = hashlib.sha256(inputs.encode()).hexdigest()[:16]
+    params = job.params
+    identity = [*job.input_hashes.values(), params.length, params.gpu_precision, params.code]
+    digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16]
     parts = folder.with_name(f"{folder.name}.{digest}.parts")
     parts.mkdir(parents=True, exist_ok=True)
     model, tokenizer = load_encoder(job.folder_of("encoder"), "ance")

@@ -94,7 +94,8 @@ class CastSystems(Settings):
     )
 
     runs_2020: PlainPath | None = Field(
-        None, description="Folder with the authors' runs of 2020; null: no full tier."
+        None,
+        description="Folder with the authors' runs of 2020; null: run the systems themselves.",
     )
     organisers_run: PlainPath | None = Field(
         None,

@@ -4,6 +4,7 @@ import os
 import re
 import site
 import sys
+from importlib.metadata import distributions
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -16,7 +17,6 @@ from snakemake.iocontainers import Wildcards
 from snakemake.script import PythonScript
 from snakemake.sourcecache import LocalSourceFile
 
-from everycell.receipts.code import LIBRARY
 from everycell.workflow import first_statements
 
 KNOWN_VERSIONS = ">=9.20,<10"
@@ -56,7 +56,8 @@ if SPECIAL.search(sys.executable):
 # files in an old one, or beside the source, come from the present source.
 COMPILED = TemporaryDirectory(prefix="everycell-compiled-")
 os.environ["NUMBA_CACHE_DIR"] = f"{COMPILED.name}/numba"
-if not str(LIBRARY).startswith(site.getusersitepackages()):
+# With `pip install --user`, also of a checkout, jobs need the folder of the user's packages.
+if not any(distributions(name="everycell", path=[site.getusersitepackages()])):
     os.environ["PYTHONNOUSERSITE"] = "1"
 #: What each job runs first; see the file.
 JOB_START = first_statements(Path(COMPILED.name), Path(workflow.basedir))
