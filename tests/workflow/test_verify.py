@@ -59,6 +59,16 @@ def test_verify_settings_from_outside(configured, way, monkeypatch):
     assert sentence not in (configured.folder / "results/index.html").read_text()
 
 
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize("field", ["sha256", "script"])
+def test_verify_result_of_other_code(own, field):
+    """Another module, or another script with the same hash of its code."""
+    receipt = json.loads((own.folder / RECEIPT).read_text())
+    rewrite(own.folder / RECEIPT, code=receipt["code"] | {field: "other"})
+    checked = own.everycell("verify")
+    assert checked.returncode == 1 and f"{RECEIPT}: made by code that differs" in checked.stdout
+
+
 @pytest.mark.slow
 @pytest.mark.fault("receipt")
 def test_verify_rebuild_settings_from_outside(configured, monkeypatch):
@@ -110,7 +120,7 @@ def test_verify_names_everything(own):
     assert done.returncode == 1
     for name in [*edited, "cells.parquet"]:
         assert f"results/{name} does not match these results" in done.stdout
-    assert f"{RECEIPT} was made by code that differs" in done.stdout
+    assert f"{RECEIPT}: made by code that differs" in done.stdout
 
 
 @pytest.mark.fault("receipt")

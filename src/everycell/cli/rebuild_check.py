@@ -275,8 +275,9 @@ def check_origin(receipts: Sequence[Path], root: Path) -> None:
                 )
 
 
-#: Start of the names of variables that could change a run: those of Snakemake and Python.
-FOREIGN = ("SNAKEMAKE_", "PYTHON")
+#: Start of the names of variables that could change a run: those of Snakemake, Python, Java and the
+#: loader of shared libraries.
+FOREIGN = ("SNAKEMAKE_", "PYTHON", "JAVA_", "_JAVA_", "JDK_", "CLASSPATH", "ANSERINI_", "LD_")
 
 
 def rebuild(

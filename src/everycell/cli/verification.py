@@ -18,7 +18,7 @@ from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.cells import sources_of
 from everycell.verdicts.results import SUFFIXES, collect, stem_of
-from everycell.workflow.deviations import find_deviations
+from everycell.workflow.deviations import OTHER_CODE_TEXT, find_deviations
 
 #: Files of a page, any of which shows that there is a page.
 PAGE = (
@@ -42,7 +42,9 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
     receipts = require_receipts(results)
     own = is_own(results, project.ROOT)
     # The page of another project was rendered by other code, so it is not checked.
-    has_page = own and any((results / name).exists() for name in PAGE)
+    has_page = own and (
+        any((results / name).exists() for name in PAGE) or any((results / "pages").glob("*.html"))
+    )
     all_results = collect(
         papers,
         results,
@@ -85,13 +87,16 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
         f"{path} was made by code that differs from the code of this project; remove it and run "
         "snakemake again."
         for path in other_code
-        if own
+        # Otherwise the plan says which code is another.
+        if own and deviations.uncompared
     ]
     faults += [
         f"{_list(notice.files)}: {notice.text}; "
         + (
-            "run snakemake again without a profile, option or variable that changes settings, or "
-            "name their file with --configfile."
+            "run snakemake again."
+            if notice.text == OTHER_CODE_TEXT
+            else "run snakemake again without a profile, option or variable that changes "
+            "settings, or name their file with --configfile."
             if notice.is_certain
             else "name the file with its settings with --configfile, or remove the results."
         )

@@ -145,6 +145,7 @@ class ResultJob(Job):
             parameters=parameters,
             seed=self.seed,
             code=self.snakemake.params.code,
+            script=self.snakemake.params.script,
             seconds=time.monotonic() - self.started,
             root=Path(),
             code_files=self._code,

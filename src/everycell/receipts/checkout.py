@@ -44,9 +44,13 @@ def changed_since(commit: str, root: Path) -> set[str] | None:
     """
     changed = _git(root, "diff", "--name-only", "--relative", "-z", commit, "--", *FOLDERS)
     new = _git(root, "ls-files", "--others", "-z", "--", *FOLDERS)
-    if changed is None or new is None:
+    marked = _git(root, "ls-files", "-v", "-z", "--", *FOLDERS)
+    if changed is None or new is None or marked is None:
         return None
-    return {name for name in (changed + new).split("\0") if name and "__pycache__" not in name}
+    # Git does not look at files that are marked as unchanged: a lower-case letter, or S.
+    hidden = [line[2:] for line in marked.split("\0") if line[:1] == "S" or line[:1].islower()]
+    names = [*(changed + new).split("\0"), *hidden]
+    return {name for name in names if name and "__pycache__" not in name}
 
 
 def state_of_code(

@@ -184,7 +184,12 @@ def _named_files(path: Path, source: bytes, roots: tuple[Path, ...]) -> frozense
     All other files that a script reads have to be inputs of its rule.
     """
     texts = {text.decode("utf-8", "replace") for text in STRING.findall(source)} - NOT_CODE
-    files = {file for file in _data_in(path.parent) if file.name in texts}
+    # The name may be part of a longer string, such as one with a variable folder.
+    files = {
+        file
+        for file in _data_in(path.parent)
+        if file.name.encode() in source and file.name not in NOT_CODE and file.suffix != ".smk"
+    }
     if not any(path.is_relative_to(root / "everycell") for root in roots):
         folders = (path.parent, *(root.parent for root in roots))
         paths = [

@@ -34,6 +34,7 @@ from everycell.records.registry import RelativePath, load_registry
 
 #: Packages whose versions a receipt contains: those that read inputs or compute results.
 PACKAGES = (
+    "cbor2",
     "datasets",
     "faiss-cpu",
     "gguf",
@@ -151,6 +152,7 @@ def write_receipt(
     code: str,
     seconds: float,
     root: Path,
+    script: str = "",
     code_files: Iterable[Path] = (),
     checkout: Checkout | None = None,
     perturbed: Sequence[str] = (),
@@ -181,6 +183,7 @@ def write_receipt(
         "code": {
             "version": everycell.__version__,
             "commit": checkout["commit"],
+            "script": script,
             "sha256": code,
             **state_of_code(code_files, checkout["changed"], root),
         },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import site
 import sys
 import sysconfig
@@ -27,7 +28,9 @@ def uncovered_code(covered: Iterable[Path], root: Path) -> dict[str, str]:
         folders.append(site.getusersitepackages())
     names = {name_of_code(root / path, root) for path in covered}
     hashes = {path.as_posix(): sha256(path) for path in _files_run_at_start(map(Path, folders))}
-    for path in _loaded_files(folders):
+    # These run before a module could be found in `sys.modules`, and may remove themselves from it.
+    hashes |= {path.as_posix(): sha256(path) for path in _preloaded_files()}
+    for path in map(_file_or_archive, _loaded_files(folders)):
         is_named = any(path.is_relative_to(folder) for folder in (root, LIBRARY / "everycell"))
         name = name_of_code(path, root) if is_named else path.as_posix()
         if name not in names and path.is_file():
@@ -58,6 +61,22 @@ def _files_run_at_start(folders: Iterable[Path]) -> Iterator[Path]:
             is_of_virtualenv = (file.name, file.read_bytes().strip()) == VIRTUALENV
             if not is_of_virtualenv and not any(entry in record for record in records):
                 yield file
+
+
+def _preloaded_files() -> Iterator[Path]:
+    """Libraries that the system's loader adds, and modules that Python runs from PYTHONPATH."""
+    for name in re.split(r"[ :]+", os.environ.get("LD_PRELOAD", "")):
+        if name and (path := Path(name).absolute()).is_file():
+            yield path
+    for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep):
+        for name in AT_START[1:]:
+            if folder and (path := Path(folder).absolute() / name).is_file():
+                yield path
+
+
+def _file_or_archive(path: Path) -> Path:
+    """A file, or the archive that contains it."""
+    return next((parent for parent in (path, *path.parents) if parent.exists()), path)
 
 
 def faults_of_uncovered_code(hashes: Mapping[str, str], subject: str, root: Path) -> list[str]:

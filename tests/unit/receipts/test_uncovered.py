@@ -5,6 +5,7 @@ import hashlib
 import importlib
 import site
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,27 @@ def test_uncovered_code_of_virtualenv(project):
     assert str(file) not in uncovered_code([], Path())
     file.write_text("import _virtualenv, evil\n")
     assert str(file) in uncovered_code([], Path())
+
+
+@pytest.mark.parametrize("variable", ["PYTHONPATH", "LD_PRELOAD"])
+@pytest.mark.parametrize("folder", ["elsewhere", "project/build"])
+def test_uncovered_code_of_variables(project, monkeypatch, variable, folder):
+    """They run before the job, and may leave no trace among its modules."""
+    file = project.parent / folder / "sitecustomize.py"
+    file.parent.mkdir()
+    file.write_text("")
+    monkeypatch.setenv(variable, str(file.parent if variable == "PYTHONPATH" else file))
+    assert str(file) in uncovered_code([], Path())
+
+
+def test_uncovered_code_of_an_archive(project, monkeypatch):
+    archive = project.parent / "elsewhere.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("toy_in_archive.py", "VALUE = 1")
+    monkeypatch.syspath_prepend(archive)
+    importlib.import_module("toy_in_archive")
+    assert str(archive) in uncovered_code([], Path())
+    monkeypatch.delitem(sys.modules, "toy_in_archive")
 
 
 @pytest.mark.parametrize(
