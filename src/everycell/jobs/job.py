@@ -152,15 +152,11 @@ class Job:
         [expected, *_] = roots_of_code(Path().absolute())
         if expected.resolve() == LIBRARY.resolve():
             return
-        names = {
-            file.relative_to(folder)
-            for folder in (expected, LIBRARY)
-            for file in folder.glob("everycell/**/*")
-            if file.is_file() and "__pycache__" not in file.parts
-        }
-        for name in sorted(names):
-            running, path = LIBRARY / name, expected / name
-            if not running.is_file() or not path.is_file() or sha256(running) != sha256(path):
+        for path in sorted(expected.glob("everycell/**/*")):
+            if not path.is_file() or "__pycache__" in path.parts:
+                continue
+            running = LIBRARY / path.relative_to(expected)
+            if not running.is_file() or sha256(running) != sha256(path):
                 raise InputChangedError(
                     f"Jobs import everycell from {LIBRARY}, where {running.relative_to(LIBRARY)} "
                     f"differs from that of this project; run with PYTHONPATH={expected}."

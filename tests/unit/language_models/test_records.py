@@ -316,7 +316,7 @@ def test_chain_record_missing_address(tmp_path):
 
 def test_read_record_project_records():
     paths = sorted(Path("recorded").glob("*.jsonl"))
-    assert sum(len(read_record(path)) for path in paths) == 2502
+    assert sum(len(read_record(path)) for path in paths) == 2602
 
 
 def test_record_lines_round_trip(tmp_path):

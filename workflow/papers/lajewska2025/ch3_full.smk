@@ -32,6 +32,7 @@ use rule cached_step as cast_index with:
         index=directory("work/castfull/{year}/lucene"),
     pathvars:
         job="retrieval/castfull/{year}/index",
+    cache: True
     conda:
         environment("lucene")
     resources:
@@ -121,6 +122,7 @@ use rule cached_step as cast_encode with:
         vectors=directory("work/castfull/{year}/ance"),
     pathvars:
         job="retrieval/castfull/{year}/encode",
+    cache: True
     conda:
         environment("torch")
     resources:
@@ -192,6 +194,7 @@ use rule cached_step as cast_train_rewriter with:
         model=directory("work/castturns/models/t5-qrecc"),
     pathvars:
         job="retrieval/castturns/train_rewriter",
+    cache: True
     conda:
         environment("torch")
     resources:
