@@ -55,10 +55,10 @@ if SPECIAL.search(sys.executable):
 # Byte code and compiled loops of this process's jobs. A new folder, since nobody can tell whether
 # files in an old one, or beside the source, come from the present source.
 COMPILED = TemporaryDirectory(prefix="everycell-compiled-")
-os.environ["NUMBA_CACHE_DIR"] = f"{COMPILED.name}/numba"
+os.environ.update(NUMBA_CACHE_DIR=f"{COMPILED.name}/numba")
 # With `pip install --user`, also of a checkout, jobs need the folder of the user's packages.
 if not any(distributions(name="everycell", path=[site.getusersitepackages()])):
-    os.environ["PYTHONNOUSERSITE"] = "1"
+    os.environ.update(PYTHONNOUSERSITE="1")
 #: What each job runs first; see the file.
 JOB_START = first_statements(Path(COMPILED.name), Path(workflow.basedir))
 PREAMBLE = getattr(PythonScript.generate_preamble, "unchanged", PythonScript.generate_preamble)
