@@ -171,8 +171,8 @@ def _scale(axes: Axes, largest: float) -> None:
     axes.minorticks_off()
     limit = steps[-1] * 1.3
     axes.set_xlim(-limit, limit)
-    # At most seven labels fit.
-    ticks = steps[:: math.ceil(len(steps) / 3)]
+    # At most five labels fit.
+    ticks = steps[:: math.ceil(len(steps) / 2)]
     axes.set_xticks(
         [*(-step for step in reversed(ticks)), 0, *ticks],
         [*(f"\u2212{step:,}" for step in reversed(ticks)), "0", *(f"+{step:,}" for step in ticks)],

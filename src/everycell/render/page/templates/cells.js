@@ -76,10 +76,10 @@
       element("dl", {}, ...terms.flatMap(([term, content]) =>
         [element("dt", {}, term), element("dd", {}, ...[content].flat())])));
     panel.hidden = false;
-    place(cell);
+    movePanel(cell);
   };
   // Move the panel to the first corner of the window in which it does not cover its cell.
-  const place = (cell) => {
+  const movePanel = (cell) => {
     const { left, right, top, bottom } = cell.getBoundingClientRect();
     ["bottom right", "bottom left", "top right", "top left"].some((corner) => {
       panel.dataset.corner = corner;
@@ -107,7 +107,7 @@
     if (!cell?.matches("td.v")) return;
     describe(cell);
     cell.scrollIntoView({ block: "center", inline: "center" });
-    place(cell);
+    movePanel(cell);
     cell.focus({ preventScroll: true });
   };
 
