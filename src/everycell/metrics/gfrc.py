@@ -271,8 +271,9 @@ def group_fairness(similarities: npt.ArrayLike, weights: npt.ArrayLike | None = 
     the sum of the weights keeps the score in [0, 1]. 0 if no turn has a relevant entity.
     """
     values = np.asarray(similarities, dtype=float)
-    is_empty = values.size == 0 if weights is None else not np.any(weights)
-    return 0.0 if is_empty else float(np.average(values, weights=weights))
+    shares = None if weights is None else np.asarray(weights, dtype=float)
+    is_empty = values.size == 0 if shares is None else not shares.any()
+    return 0.0 if is_empty else float(np.average(values, weights=shares))
 
 
 def combine(relevance: float, group_fairness: float, alpha: float = 0.5) -> float:
