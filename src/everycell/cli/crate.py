@@ -19,6 +19,7 @@ from rocrate.rocrate import ROCrate
 
 import everycell
 from everycell.base.files import sha256
+from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
 from everycell.receipts.provenance import NAME, check_lineage, lineage_of, read_lineage
 from everycell.receipts.receipts import (
@@ -96,7 +97,8 @@ def write_crate(
     _require_code(paths, results, project)
     pages = {}
     if (results / INDEX).is_file():
-        pages = pages_of(results, collected, papers, find_deviations(results, project).notices)
+        notices = find_deviations(results, project).notices
+        pages = pages_of(results, collected, papers, notices, repository_of(project))
     for page in outdated_pages(results, pages):
         raise ReceiptError(
             f"{results}: {page} does not match these results, so no crate was written; run "
