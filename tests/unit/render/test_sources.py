@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from everycell.records.registry import load_registry
-from everycell.render.page.sources import input_files, places_of_code
+from everycell.render.page.sources import input_files, links_to_code
 
 ROOT = Path(__file__).parents[3]
 
@@ -27,15 +27,15 @@ def receipt(script, **code):
         ("errata", ["script"], "src/everycell/workflow/scripts/errata.py"),
     ],
 )
-def test_places_of_code_links(script, names, file):
-    places = places_of_code(receipt(script), ROOT, "https://example.org/r/")
-    assert [place.name for place in places] == names and places[0].path == file
-    for place in places:
-        if place.line:
-            line = (ROOT / place.path).read_text(encoding="utf-8").splitlines()[place.line - 1]
+def test_links_to_code_links(script, names, file):
+    links = links_to_code(receipt(script), ROOT, "https://example.org/r/")
+    assert [link.name for link in links] == names and links[0].path == file
+    for link in links:
+        if link.line:
+            line = (ROOT / link.path).read_text(encoding="utf-8").splitlines()[link.line - 1]
             assert script.partition(":")[2] in line
-        assert place.address.startswith(f"https://example.org/r/blob/a1b2/{place.path}")
-        assert place.address.endswith(f"#L{place.line}") == bool(place.line)
+        assert link.address.startswith(f"https://example.org/r/blob/a1b2/{link.path}")
+        assert link.address.endswith(f"#L{link.line}") == bool(link.line)
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_places_of_code_links(script, names, file):
         ({}, None),
     ],
 )
-def test_places_of_code_without_address(code, repository):
-    places = places_of_code(receipt("heuss2025/ch2:tables", **code), ROOT, repository)
-    assert [place.address for place in places] == [None, None] and places[0].line
+def test_links_to_code_without_address(code, repository):
+    links = links_to_code(receipt("heuss2025/ch2:tables", **code), ROOT, repository)
+    assert [link.address for link in links] == [None, None] and links[0].line
 
 
-def test_places_of_code_older_receipt():
-    assert places_of_code({"code": {"sha256": "0"}}, ROOT, None) == []
+def test_links_to_code_older_receipt():
+    assert links_to_code({"code": {"sha256": "0"}}, ROOT, None) == []

@@ -16,7 +16,7 @@ from everycell.records.papers import Artefact
 from everycell.records.registry import load_registry
 from everycell.records.tables import RUNNABLE, Cause, DeclaredTier, State
 from everycell.render.grid import Cell, Grid, shown_label
-from everycell.render.page.sources import Place, input_files, places_of_code
+from everycell.render.page.sources import CodeLink, input_files, links_to_code
 from everycell.render.verdict_tables import (
     SurrogateCell,
     VerdictCell,
@@ -163,12 +163,12 @@ class TierOnPage:
         return input_files(self.receipt_content, self.jobs, load_registry())
 
     @property
-    def code(self) -> list[Place]:
+    def code(self) -> list[CodeLink]:
         """Script or function that made the result, and its rule."""
         if self.receipt_content is None:
             return []
         root = self.artefact.folder.parents[1]
-        return places_of_code(self.receipt_content, root, self.repository)
+        return links_to_code(self.receipt_content, root, self.repository)
 
     @property
     def downloads(self) -> dict[str, str]:

@@ -14,7 +14,7 @@ from everycell.records.folders import PAPERS
 from everycell.records.registry import Entry, Registry, set_of
 
 
-class Place(NamedTuple):
+class CodeLink(NamedTuple):
     """A rule, script or function in a file of the repository."""
 
     #: What is there, and its file relative to the repository.
@@ -25,7 +25,7 @@ class Place(NamedTuple):
     address: str | None
 
 
-def places_of_code(receipt: Mapping[str, Any], root: Path, repository: str | None) -> list[Place]:
+def links_to_code(receipt: Mapping[str, Any], root: Path, repository: str | None) -> list[CodeLink]:
     """Script or function that made a result, and the rule that runs it.
 
     `repository` is the address of the repository on the web. Lines are those of the current files.
@@ -36,21 +36,21 @@ def places_of_code(receipt: Mapping[str, Any], root: Path, repository: str | Non
         return []
     module, _, function = script.partition(":")
     file = script_files(script, root)[-1]
-    found = [(f"function {function}" if function else "script", file, f"def {function}(")]
+    parts = [(f"function {function}" if function else "script", file, f"def {function}(")]
     rules = root / PAPERS / f"{module.partition('/')[0]}"
     for path in sorted(rules.glob("*.smk")):
         if f'"{script}"' in _text(path):
-            found.append(("rule", path, f'"{script}"'))
+            parts.append(("rule", path, f'"{script}"'))
     base = None
     if repository and code.get("commit") and code.get("dirty") is False:
         base = f"{repository.rstrip('/')}/blob/{code['commit']}"
-    places = []
-    for name, path, text in found:
+    links = []
+    for name, path, text in parts:
         line = _line_of(path, text) if name != "script" else None
         name_of_file = name_of_code(path, root)
         address = base and f"{base}/{name_of_file}" + f"#L{line}" * bool(line)
-        places.append(Place(name, name_of_file, line, address))
-    return places
+        links.append(CodeLink(name, name_of_file, line, address))
+    return links
 
 
 @cache
