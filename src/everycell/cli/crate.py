@@ -95,6 +95,9 @@ def write_crate(
             + f" Run `everycell verify {results}` to list all faults." * bool(more)
         )
     _require_code(paths, results, project)
+    # Refuses links before anything else reads the project's files.
+    keys = {path.parent.name for path in paths}
+    crate = _Crate(project, cache, [paper for key, paper in papers.items() if key in keys])
     pages = {}
     if (results / INDEX).is_file():
         notices = find_deviations(results, project).notices
@@ -113,8 +116,6 @@ def write_crate(
             f"{results / NAME} does not match Snakemake's records, so no crate was written; run "
             "`everycell page`."
         )
-    keys = {path.parent.name for path in paths}
-    crate = _Crate(project, cache, [paper for key, paper in papers.items() if key in keys])
     for path in paths:
         crate.add_result(results, path)
     # Other files next to the folders of the tiers are not results.
