@@ -43,9 +43,9 @@ def flag_selections(selected: BoolArray) -> pd.DataFrame:
     by_others = selected.sum(axis=0) - selected
     return pd.DataFrame(
         {
-            "no sentence": ~selected.any(axis=1),
+            "none selected": ~selected.any(axis=1),
             "too many sentences": selected.mean(axis=1) > MOST_SENTENCES,
-            "no sentence in common": ~(selected & (by_others > 0)).any(axis=1),
+            "none in common": ~(selected & (by_others > 0)).any(axis=1),
         }
     )
 
@@ -53,7 +53,7 @@ def flag_selections(selected: BoolArray) -> pd.DataFrame:
 def read_selections(files: Sequence[Path]) -> dict[tuple[str, str], BoolArray]:
     """Sentences that each person selected, shape (people, sentences), by turn and passage.
 
-    One released row has the answers to another passage; it is left out.
+    Seven released rows have no answers, or those to another passage; they are left out.
     """
     selections = {}
     for path in files:
