@@ -38,6 +38,7 @@ REPOSITORY_TEMPLATES = {
     "profiles/default/config.yaml": "profile.yaml.j2",
     "pyproject.toml": "pyproject.toml.j2",
     "README.md": "README.md.j2",
+    ".gitattributes": "gitattributes",
     ".gitignore": "gitignore.j2",
     ".github/workflows/reproduce.yml": "github_workflow.yml",
 }
