@@ -7,13 +7,13 @@ a project, so each receipt and each job behind it is compared with what the proj
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from everycell.base.untrusted import parse_json
+from everycell.base.untrusted import parse_json, parse_literal
 from everycell.config import read_config
 from everycell.jobs.job import NO_SETTINGS, parameters_line
 from everycell.receipts.diff import Change, Notice, changes, flatten, shorten
@@ -29,6 +29,8 @@ NO_SNAKEFILE = "there is no Snakefile here"
 #: Deviation of a file that other code made, whose other settings then say nothing.
 OTHER_CODE = (Change(key="code", old=None, new=None),)
 OTHER_CODE_TEXT = "made by code that differs from the code of this project"
+#: Folders of the inputs that have the same path on all machines.
+PROJECT_FILES = ("data/", "published/", "recorded/", "results/", "work/")
 #: Settings of a deviation that are listed.
 LISTED = 3
 
@@ -134,7 +136,11 @@ def _changes_in_receipt(
     recorded.pop("seed", None)
     return (
         *changes(*(dict(flatten(seed)) for seed in seeds)),
-        *changes(dict(flatten(recorded)), dict(flatten(planned))),
+        *changes(
+            dict(flatten(recorded))
+            | _listed_inputs(source["path"] for source in receipt["inputs"]),
+            dict(flatten(planned)) | _planned_inputs(parameters),
+        ),
     )
 
 
@@ -155,7 +161,27 @@ def _changes_in_job(
         recorded.get(name) != planned.get(name) for name in ("script", "code") if name in recorded
     ):
         return OTHER_CODE
-    for name in NO_SETTINGS:
-        recorded.pop(name, None)
-        planned.pop(name, None)
-    return changes(recorded, planned)
+    return changes(
+        _settings(recorded) | _listed_inputs(job.inputs),
+        _settings(planned) | _planned_inputs(parameters),
+    )
+
+
+def _settings(parameters: Mapping[str, str]) -> dict[str, str]:
+    """Settings of a job, with an entry for each name of its files."""
+    settings = {name: text for name, text in parameters.items() if name not in NO_SETTINGS}
+    files = settings.pop("files", "{}")
+    try:
+        return settings | dict(flatten(parse_literal(files), "files"))
+    except (TypeError, ValueError):  # an edited lineage
+        return settings | {"files": files}
+
+
+def _listed_inputs(paths: Iterable[str]) -> dict[str, str]:
+    """Inputs that have the same path on all machines."""
+    return {f"input {path}": "listed" for path in paths if path.startswith(PROJECT_FILES)}
+
+
+def _planned_inputs(parameters: Mapping[str, Any]) -> dict[str, str]:
+    files = parameters.get("files", {}).get("input", {})
+    return _listed_inputs(path for paths in files.values() for path in paths)
