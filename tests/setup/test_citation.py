@@ -17,7 +17,7 @@ def test_citation_version_and_licence():
     cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["cff-version"] == "1.2.0" and cited["type"] == "software"
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert cited["title"] == project["name"]
+    assert cited["title"] == project["name"].removesuffix("-repro")
     assert cited["version"] == project["version"] == everycell.__version__
     assert cited["license"] == project["license"]
     licence = (REPOSITORY / "LICENSE").read_text(encoding="utf-8")

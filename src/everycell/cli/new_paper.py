@@ -14,9 +14,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from everycell import __version__
 from everycell.base.csv_files import csv_text
 from everycell.base.files import naming
+from everycell.base.installation import requirement
 from everycell.cli.project import refuse_existing
 from everycell.cli.table_sources import TableSource
 from everycell.config import Config
@@ -73,7 +73,7 @@ def make_repository(folder: Path, key: str, source: TableSource) -> None:
         # This folder gets the usual permissions, unlike the temporary one.
         root = temporary / "repository"
         (root / OWN_DATA).mkdir(parents=True)
-        _write_files(root, REPOSITORY_TEMPLATES, {"key": key, "version": __version__})
+        _write_files(root, REPOSITORY_TEMPLATES, {"key": key, "requirement": requirement()})
         write_schemas(root / "workflow" / "schemas")
         _write_paper(root, key, source)
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from everycell.base.installation import requirement
 from everycell.base.untrusted import parse_json, parse_literal
 from everycell.config import read_config
 from everycell.jobs.job import NO_SETTINGS, parameters_line
@@ -22,7 +23,7 @@ from everycell.receipts.receipts import ReceiptError, is_own, read_receipt, rece
 from everycell.workflow.planned_jobs import planned_parameters
 
 #: Reason why nothing is compared, and the remedy.
-NO_SNAKEMAKE = "Snakemake is not installed; run `pip install 'everycell[workflow]'`"
+NO_SNAKEMAKE = f"Snakemake is not installed; run `pip install '{requirement()}'`"
 NO_SNAKEFILE = "there is no Snakefile here"
 
 

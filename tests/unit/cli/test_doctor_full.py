@@ -14,6 +14,7 @@ from corpus_server import CorpusServer
 
 from everycell.cli import full_machine, full_tier
 from everycell.config import Config
+from everycell.language_models.endpoint import Endpoint
 from everycell.language_models.requirements import requirements
 
 
@@ -29,7 +30,7 @@ def project(tmp_path, repository, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(full_machine, "gpus", lambda: [("Toy", 96.0)])
     monkeypatch.setattr(full_machine, "connection_fault", lambda url: "")
-    monkeypatch.setattr(full_tier.Endpoint, "alternative_models", lambda self: [])
+    monkeypatch.setattr(Endpoint, "alternative_models", lambda self: [])
     monkeypatch.setattr(full_tier, "hub_fault", lambda name: "")
     monkeypatch.setattr(full_machine.shutil, "which", lambda name: None)
     monkeypatch.setattr(full_machine.metadata, "version", lambda name: "1.0")
@@ -112,7 +113,7 @@ def test_doctor_full_model_missing_on_server(project, monkeypatch):
     monkeypatch.setenv("TOY_KEY", "sk-never-shown")
     name_citations(project)
     listed = ["command-r-plus", "command-a"]
-    monkeypatch.setattr(full_tier.Endpoint, "alternative_models", lambda self: listed)
+    monkeypatch.setattr(Endpoint, "alternative_models", lambda self: listed)
     assert doctor("heuss2025_ch5")["ending"] == (
         "full_heuss2025_ch5 cannot start: set language_models.endpoints.mine.model to one of "
         "command-r-plus, command-a."

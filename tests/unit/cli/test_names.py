@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 from unit.toy_papers import RECORD, write_paper
 
+from everycell.base.installation import requirement
 from everycell.cli import app, making
 from everycell.cli.entry import describe_missing_module
 from everycell.cli.making import plan
@@ -203,7 +204,7 @@ def test_describe_missing_module(monkeypatch):
     with pytest.raises(ModuleNotFoundError) as error:
         making.run_snakemake(["all"])
     assert "module snakemake, " in describe_missing_module(error.value)
-    assert "pip install 'everycell[workflow]'" in describe_missing_module(error.value)
+    assert f"pip install '{requirement()}'" in describe_missing_module(error.value)
 
 
 def test_make_without_name(monkeypatch, repository):

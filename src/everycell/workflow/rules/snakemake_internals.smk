@@ -18,14 +18,13 @@ from snakemake.rules import Rule
 from snakemake.script import PythonScript
 from snakemake.sourcecache import LocalSourceFile
 
+from everycell.base.installation import DISTRIBUTION, requirement
 from everycell.workflow import first_statements
 from everycell.workflow.planned_jobs import CACHE
 
 KNOWN_VERSIONS = ">=9.20,<10"
 if Version(snakemake_version) not in SpecifierSet(KNOWN_VERSIONS):
-    INSTALLATION = (
-        "make setup" if Path("Makefile").exists() else "pip install 'everycell[workflow]'"
-    )
+    INSTALLATION = "make setup" if Path("Makefile").exists() else f"pip install '{requirement()}'"
     raise WorkflowError(
         f"Snakemake {snakemake_version} is installed, but the rules require {KNOWN_VERSIONS}; "
         f"install a supported version with `{INSTALLATION}`."
@@ -59,7 +58,7 @@ if SPECIAL.search(sys.executable):
 COMPILED = TemporaryDirectory(prefix="everycell-compiled-")
 os.environ.update(NUMBA_CACHE_DIR=f"{COMPILED.name}/numba")
 # With `pip install --user`, also of a checkout, jobs need the folder of the user's packages.
-if not any(distributions(name="everycell", path=[site.getusersitepackages()])):
+if not any(distributions(name=DISTRIBUTION, path=[site.getusersitepackages()])):
     os.environ.update(PYTHONNOUSERSITE="1")
 #: What each job runs first; see the file.
 JOB_START = first_statements(Path(COMPILED.name), Path(workflow.basedir))
