@@ -20,7 +20,8 @@ from rocrate.rocrate import ROCrate
 import everycell
 from everycell.base.files import sha256
 from everycell.receipts.checkout import commit_of
-from everycell.receipts.provenance import NAME, check_lineage, lineage_of, read_lineage
+from everycell.receipts.lineage_checks import check_lineage
+from everycell.receipts.provenance import NAME, lineage_of, read_lineage
 from everycell.receipts.receipts import (
     ReceiptError,
     input_path,

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from everycell.base.files import has_fingerprint
 from everycell.base.installation import requirement
-from everycell.base.untrusted import parse_json, parse_literal
+from everycell.base.untrusted import parse_json, parse_literal, text_of
 from everycell.config import read_config
-from everycell.jobs.job import NO_SETTINGS, parameters_line
+from everycell.jobs.job import NO_SETTINGS, parameter_texts
 from everycell.receipts.diff import Change, Notice, changes, flatten, shorten
+from everycell.receipts.intermediate import read_record
 from everycell.receipts.provenance import JobRecord, lineage_of, read_lineage
 from everycell.receipts.receipts import ReceiptError, is_own, read_receipt, receipts_in
+from everycell.verdicts.reports import Report, read_report
 from everycell.workflow.planned_jobs import planned_parameters
 
 #: Reason why nothing is compared, and the remedy.
@@ -93,13 +97,17 @@ def find_deviations(results: Path, project: Path, overrides: Path | None = None)
     jobs = {job.outputs[0]: job for job in _jobs(results, project)}
     # The code of results from elsewhere may be that of another version.
     compares_code = is_own(results, project)
+    reports = _full_reports(results) if compares_code else {}
     rules = dict.fromkeys(receipts) | {path: job.rule for path, job in jobs.items()}
+    rules |= dict.fromkeys(reports, "verdicts")
     for path, parameters in planned_parameters(project, rules, overrides).items():
         if isinstance(parameters, str):
             deviations.not_made.setdefault(parameters, []).append(path)
         elif different := (
             _changes_in_receipt(receipts[path], parameters, compares_code)
             if path in receipts
+            else _changes_in_report(reports[path], parameters, project)
+            if path in reports
             else _changes_in_job(jobs[path], parameters, compares_code)
         ):
             deviations.files.setdefault(different, []).append(path)
@@ -148,7 +156,7 @@ def _changes_in_receipt(
 def _changes_in_job(
     job: JobRecord, parameters: Mapping[str, Any], compares_code: bool
 ) -> tuple[Change, ...]:
-    planned: dict[str, str] = parse_json(parameters_line(parameters))["parameters"]
+    planned = parameter_texts(parameters)
     # Without its log, a job has no names of parameters, but their values are known.
     if any(name.startswith("#") for name in job.parameters):
         values = set(planned.values())
@@ -166,6 +174,30 @@ def _changes_in_job(
         _settings(recorded) | _listed_inputs(job.inputs),
         _settings(planned) | _planned_inputs(parameters),
     )
+
+
+def _full_reports(results: Path) -> dict[str, Report]:
+    """Verdict files of the full tier, which have what no record and table say."""
+    reports = {}
+    for path in results.glob("full/*/*.verdicts.json"):
+        with suppress(OSError, ValueError):  # reported with its result
+            reports[f"results/{path.relative_to(results).as_posix()}"] = read_report(path)
+    return reports
+
+
+def _changes_in_report(
+    report: Report, parameters: Mapping[str, Any], project: Path
+) -> tuple[Change, ...]:
+    """Notes, and differences of corpora, that are not those of the settings and the corpora."""
+    recorded = {"notes": json.dumps(report.notes), "foreign": report.foreign}
+    differences = []
+    for path in parameters["files"]["input"].get("identities", []):
+        record = read_record(path, project)
+        if record is None or not has_fingerprint(project / path, record.sha256):
+            return (Change(key=path, old="edited or removed", new="as its job wrote it"),)
+        differences.append(parse_json(text_of(project / path))["difference"])
+    foreign = "; ".join(filter(None, differences))
+    return changes(recorded, {"notes": json.dumps(parameters["notes"]), "foreign": foreign})
 
 
 def _settings(parameters: Mapping[str, str]) -> dict[str, str]:

@@ -67,7 +67,9 @@ def test_init_line_ends_in_git(folder):
     for command in (["init", "-q"], ["add", "-A"], ["checkout-index", "-f", "-a"]):
         subprocess.run([*git, *command], check=True)
     assert {path: path.read_bytes() for path in before} == before
-    assert (repository / ".gitattributes").read_text() == (REPOSITORY / ".gitattributes").read_text()
+    assert (repository / ".gitattributes").read_text() == (
+        REPOSITORY / ".gitattributes"
+    ).read_text()
 
 
 @pytest.mark.parametrize(
