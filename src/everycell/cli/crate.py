@@ -19,6 +19,7 @@ from rocrate.rocrate import ROCrate
 
 import everycell
 from everycell.base.files import sha256
+from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
 from everycell.receipts.lineage_checks import check_lineage
 from everycell.receipts.provenance import NAME, lineage_of, read_lineage
@@ -95,9 +96,13 @@ def write_crate(
             + f" Run `everycell verify {results}` to list all faults." * bool(more)
         )
     _require_code(paths, results, project)
+    # Refuses links before anything else reads the project's files.
+    keys = {path.parent.name for path in paths}
+    crate = _Crate(project, cache, [paper for key, paper in papers.items() if key in keys])
     pages = {}
     if (results / INDEX).is_file():
-        pages = pages_of(results, collected, papers, find_deviations(results, project).notices)
+        notices = find_deviations(results, project).notices
+        pages = pages_of(results, collected, papers, notices, repository_of(project))
     for page in outdated_pages(results, pages):
         raise ReceiptError(
             f"{results}: {page} does not match these results, so no crate was written; run "
@@ -112,8 +117,6 @@ def write_crate(
             f"{results / NAME} does not match Snakemake's records, so no crate was written; run "
             "`everycell page`."
         )
-    keys = {path.parent.name for path in paths}
-    crate = _Crate(project, cache, [paper for key, paper in papers.items() if key in keys])
     for path in paths:
         crate.add_result(results, path)
     # Other files next to the folders of the tiers are not results.
