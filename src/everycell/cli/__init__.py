@@ -25,7 +25,7 @@ HEADINGS = {
         "show": "showing:show",
         "summary": "results:summary",
         "page": "results:page",
-        "crate": "checks:crate",
+        "deposit": "checks:deposit",
         "debug": "debugging:debug",
     },
     "Checks": {
