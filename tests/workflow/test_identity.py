@@ -79,13 +79,18 @@ def test_hash_of_sources_page_style(changed_by):
         "workflow/papers/abolghasemi2026/ch2_settings.py",
         "workflow/papers/lajewska2025/settings.py",
         "workflow/papers/shared/term_fairness_settings.py",
-        "src/everycell/config.py",
         "src/everycell/records/registry.yaml",
     ],
 )
 def test_hash_of_sources_settings(changed_by, part):
     """Settings reach a job as parameters, the registry as inputs."""
     assert changed_by(part) == set()
+
+
+@pytest.mark.slow
+def test_hash_of_sources_configuration(changed_by):
+    """The page alone reads the configuration: it says which results were made with another."""
+    assert changed_by("src/everycell/config.py") == {"page"}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from everycell import __version__
 
 #: Heading in the help -> name of a command -> its module in this package and its function.
 HEADINGS = {
-    "Your own paper": {"init": "paper:init"},
+    "Your own paper": {"import": "importing.command:import_table", "init": "paper:init"},
     "Results": {
         "make": "making:make",
         "list": "results:list_results",

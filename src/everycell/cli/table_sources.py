@@ -11,17 +11,21 @@ from typing import Any
 
 import pandas as pd
 
+from everycell.base.errors import DataError
 from everycell.base.files import sha256
+from everycell.cli.importing.offers import emphasised_claims
 from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import pluralise
 from everycell.records.cells import (
     RecordError,
+    as_number,
     cell_lines,
     count_decimals,
     is_number,
     key_columns,
     read_cells,
 )
+from everycell.records.spellings import is_missing, is_not_significant, split_bound
 from everycell.trec.runs import normalise_name, read_tag, system_name
 from everycell.workflow import FOLDER
 
@@ -51,19 +55,27 @@ class TableSource:
     def context(self) -> dict[str, Any]:
         """Variables of the templates."""
         keys = key_columns(self.cells)
-        digits = self.cells["value"].map(count_decimals)
-        metrics = self.cells["metric"] if "metric" in keys else pd.Series("all", digits.index)
-        decimals = {metric: max(group) for metric, group in digits.groupby(metrics, sort=False)}
+        values = self.cells["value"]
+        numbers = values.map(lambda value: split_bound(value)[1])
+        digits = numbers[numbers.map(is_number)].map(count_decimals)
+        metrics = self.cells["metric"] if "metric" in keys else pd.Series("all", values.index)
+        decimals: dict[str, int | str] = dict.fromkeys(metrics, "text")
+        decimals |= digits.groupby(metrics[digits.index], sort=False).max().to_dict()
+        selectors = self.cells[keys].to_dict("index")
         precision = [
             # Other values of the measure have decimals: an integer is a rounded value, not a count.
-            {"cells": cells, "decimals": number} | ({} if number else {"measured": True})
-            for cells, metric, number in zip(
-                self.cells[keys].to_dict("records"), metrics, digits, strict=True
-            )
-            if number < decimals[metric]
+            {"cells": selectors[row], "decimals": number} | ({} if number else {"measured": True})
+            for row, number in digits.items()
+            if number < decimals[metrics[row]]
+        ]
+        precision += [
+            {"cells": selectors[row], "decimals": "text"}
+            for row, value in values.items()
+            if is_not_significant(value) and decimals[metrics[row]] != "text"
         ]
         if len(set(decimals.values())) == 1:
-            decimals = {"all": max(decimals.values())}
+            decimals = {"all": next(iter(decimals.values()))}
+        offers, _ = emphasised_claims(self.cells)
         return {
             "title": self.title,
             "needs": self.needs,
@@ -72,6 +84,8 @@ class TableSource:
             "decimals": decimals,
             "precision": precision,
             "not_run": self.not_run,
+            "empty": [selectors[row] for row, value in values.items() if is_missing(value)],
+            "offers": offers,
             "is_example": self.is_example,
             **self.rule,
         }
@@ -100,14 +114,20 @@ def table_source(
     )
 
 
-def read_numbers(path: Path) -> pd.DataFrame:
-    """Read a table of cells; every value must be a number."""
+def read_values(path: Path) -> pd.DataFrame:
+    """Read a table of cells; a value is a number, a bound, or a word or dash without a number."""
     cells = read_cells(path)
     for line, value in zip(cell_lines(path), cells["value"], strict=True):
-        if not is_number(value):
-            raise RecordError(
-                f"{path}, line {line}: the value {value!r} is not a number; write it as published, "
-                "without units or marks, or remove the row."
+        if not (is_number(split_bound(value)[1]) or is_missing(value) or is_not_significant(value)):
+            raise DataError(
+                path,
+                line,
+                "value",
+                value,
+                expected="digits with a decimal point, such as 55216 or 0.58, a bound such as "
+                "< .001, or n.s., – or OOM",
+                fix="put units and marks into the columns `unit` and `marker`, or read the table "
+                "with `everycell import`",
             )
     return cells
 
@@ -119,7 +139,7 @@ def source_from_values(values: Path, table: Path) -> TableSource:
             f"{values} is the same file as {table}, so that every value would equal itself; give "
             "the values that you computed as --values."
         )
-    cells, reproduced = read_numbers(table), read_numbers(values)
+    cells, reproduced = read_values(table), read_values(values)
     keys = key_columns(cells)
     if set(key_columns(reproduced)) != set(keys):
         raise RecordError(
@@ -147,7 +167,7 @@ def source_from_runs(
     runs: Sequence[str], qrels: Path, table: Path, measures: Sequence[str]
 ) -> TableSource:
     """Source of a table whose values are measures of runs over all queries."""
-    cells = read_numbers(table)
+    cells = read_values(table)
     keys = key_columns(cells)
     if len(keys) != 2:
         raise RecordError(
@@ -170,7 +190,7 @@ def source_from_runs(
     percent = [
         name
         for name, rows in cells.groupby("metric", sort=False)
-        if rows["value"].astype(float).max() > 1 and not _is_sum(measures_by_name[name])
+        if rows["value"].map(as_number).max() > 1 and not _is_sum(measures_by_name[name])
     ]
     not_run = [name for name in cells[column].unique() if name not in systems]
     notes += [f"No run of {name}; its values will be listed as not run." for name in not_run]

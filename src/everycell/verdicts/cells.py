@@ -28,6 +28,7 @@ from everycell.records.cells import (
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, CellPrecision, Paper, load_paper
 from everycell.records.sensitivity import State
+from everycell.records.spellings import split_bound
 from everycell.records.tables import Tolerance
 from everycell.verdicts.claims import FindTable
 from everycell.verdicts.comparisons import Cells, compared_pairs
@@ -76,7 +77,7 @@ def classify_cells(
     if table.empty:
         return []
     kinds: list[CellKind] = [
-        "category" if digits == "text" and not is_number(value) else "number"
+        "category" if digits == "text" and not is_number(split_bound(value)[1]) else "number"
         for value, (digits, _) in zip(table["value"], artefact.precisions, strict=True)
     ]
     for kind, selectors in record.kinds.items():
