@@ -82,6 +82,8 @@ def check_deposits_run_elsewhere(environment: Environment, repository: Path, fol
         assert text.count(old) == 1
         text = text.replace(old, new)
     paper.write_text(text, encoding="utf-8")
+    with (repository / "config.yaml").open("a", encoding="utf-8") as file:
+        file.write("repository: https://host/ada/bees\n")
     environment.run("everycell", "page", cwd=repository)
     receipt = json.loads((repository / PAPER_RECEIPT).read_text(encoding="utf-8"))
     host = receipt["execution"]["host"]
@@ -103,7 +105,8 @@ def check_deposits_run_elsewhere(environment: Environment, repository: Path, fol
         assert all((f'"{host}"' in text) == (name == "open") for text in receipts) and receipts
         if name == "anonymous":
             assert not naming_files
-            assert str(folder) not in "".join(texts.values())
+            content = "".join(texts.values())
+            assert str(folder) not in content and "host/ada" not in content
         else:
             assert {"CITATION.cff", ".zenodo.json", "ro-crate-metadata.json"} <= naming_files
         lock = (unpacked / "requirements.lock").read_text(encoding="utf-8").splitlines()

@@ -25,6 +25,7 @@ from everycell.base.files import write_json
 from everycell.base.installation import locked_requirements, requirement, wheel_file
 from everycell.base.untrusted import parse_json
 from everycell.cli.crate import copy_project, pack
+from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
 from everycell.receipts.provenance import NAME, check_lineage, lineage_of, read_lineage
 from everycell.receipts.receipts import (
@@ -129,7 +130,8 @@ def check_results(
     _require_code(paths, results, project)
     pages = {}
     if (results / INDEX).is_file():
-        pages = pages_of(results, collected, papers, find_deviations(results, project).notices)
+        notices = find_deviations(results, project).notices
+        pages = pages_of(results, collected, papers, notices, repository_of(project))
     for page in outdated_pages(results, pages):
         raise ReceiptError(
             f"{results}: {page} does not match these results, so no deposit was written; run "
@@ -310,6 +312,7 @@ def _identities(results: Path, project: Path, papers: Mapping[str, Paper]) -> di
         Path.home().name: "a user name",
         str(Path.home()): "a folder",
         str(project.resolve()): "a folder",
+        repository_of(project) or "": "the address of the repository",
     }
     for setting in ("user.name", "user.email", "remote.origin.url"):
         done = subprocess.run(
@@ -337,6 +340,10 @@ def _anonymise(copy: Path, papers: Mapping[str, Paper]) -> None:
             for name in names:
                 text = text.replace(name, ANONYMOUS)
             path.write_text(text, encoding="utf-8")
+    config = copy / "config.yaml"
+    text = config.read_text(encoding="utf-8")
+    text = re.sub("^repository:.*$", "repository: null", text, flags=re.MULTILINE)
+    config.write_text(text, encoding="utf-8")
     for path in receipts_in(copy / "results"):
         receipt = parse_json(path.read_text(encoding="utf-8"))
         receipt["execution"]["host"] = ANONYMOUS.lower()

@@ -146,6 +146,10 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
         "licence": "none stated",
         "feeds": [f"{key}/table_1"],
     }
+    if source.script is not None:
+        script = root / PAPERS / key / source.script.name
+        shutil.copyfile(source.script, script)
+        paths.append(script)
     for name, path in source.files.items():
         add_file(
             root,

@@ -8,6 +8,7 @@ from pathlib import Path
 from everycell.cli import project
 from everycell.cli.printing import echo, pluralise
 from everycell.cli.project import require_receipts
+from everycell.config import repository_of
 from everycell.receipts.provenance import NAME as LINEAGE
 from everycell.receipts.provenance import check_lineage, files_without_jobs
 from everycell.receipts.receipts import ReceiptError, absent_inputs, is_own, made_by_other_code
@@ -117,7 +118,13 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
 
         # The page compares with the project's own settings.
         page_deviations = find_deviations(results, project.ROOT) if overrides else deviations
-        pages = pages_of(results, all_results, papers, page_deviations.notices)
+        pages = pages_of(
+            results,
+            all_results,
+            papers,
+            page_deviations.notices,
+            repository_of(project.ROOT),
+        )
         faults += [
             f"{page} does not match these results (it is outdated, or was edited); redraw it with "
             "`everycell page`."

@@ -237,10 +237,11 @@ def tolerances_by_row(
     distances: dict[int, AllowedDistance] = {}
     for tolerance in artefact.record.tolerances:
         indices = artefact.cells.index[artefact.select(tolerance.cells)]
-        if tolerance.within is not None:
-            distances |= dict.fromkeys(
-                indices, AllowedDistance(tolerance.within, tolerance.because)
-            )
+        if not tolerance.from_spread:
+            for index in indices:
+                within = tolerance.distance_from(artefact.cells.at[index, "value"])
+                if within is not None:
+                    distances[index] = AllowedDistance(within, tolerance.because)
         elif reproduced and tier in tolerance.from_spread:
             derived = _derive_tolerances(artefact, tolerance, indices, find_table, reproduced)
             distances |= _with_sign_tests(artefact, derived, reproduced)

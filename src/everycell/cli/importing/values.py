@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
 
 #: Roles of the second and third number of a cell.
-DEVIATION, BRACKETS, LOW, HIGH = "±", "(in brackets)", "(low)", "(high)"
+ROLES = DEVIATION, BRACKETS, LOW, HIGH = "±", "(in brackets)", "(low)", "(high)"
 _DASH = re.compile(r"[-\u2010-\u2015\u2212]{1,3}")
 #: Signs of significance and footnotes. Letters count only if they are raised, or as their column
 #: decides.
