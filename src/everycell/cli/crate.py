@@ -89,7 +89,7 @@ def copy_project(project: Path, copy: Path, results: Path, pages: Sequence[str])
     files |= {Path("results", name): results / name for name in (*pages, NAME)}
     for name, path in files.items():
         if path.is_file():
-            _refuse_link(path, project)
+            refuse_link(path, project)
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, copy / name)
 
@@ -323,7 +323,7 @@ class _Crate:
         return self.crate
 
 
-def _refuse_link(path: Path, project: Path) -> None:
+def refuse_link(path: Path, project: Path) -> None:
     """Refuse a link that would copy a file from outside the project."""
     if path.is_symlink() and not path.resolve().is_relative_to(project.resolve()):
         raise ReceiptError(

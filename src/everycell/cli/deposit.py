@@ -24,7 +24,7 @@ import yaml
 from everycell.base.files import write_json
 from everycell.base.installation import locked_requirements, requirement, wheel_file
 from everycell.base.untrusted import parse_json
-from everycell.cli.crate import copy_project, pack
+from everycell.cli.crate import copy_project, pack, refuse_link
 from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
 from everycell.receipts.provenance import NAME, check_lineage, lineage_of, read_lineage
@@ -128,6 +128,8 @@ def check_results(
             + f" Run `everycell verify {results}` to list all faults." * bool(more)
         )
     _require_code(paths, results, project)
+    # The copy refuses links too, but the page reads this file before.
+    refuse_link(project / "config.yaml", project)
     pages = {}
     if (results / INDEX).is_file():
         notices = find_deviations(results, project).notices

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import re
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -14,6 +17,7 @@ import pandas as pd
 from everycell.cli.importing.values import ROLES
 from everycell.cli.measure_names import measure_of
 from everycell.cli.named_files import path_and_name
+from everycell.cli.other_formats import as_trec_file
 from everycell.cli.printing import pluralise
 from everycell.cli.table_sources import TableSource, files_by_name, missing_cells, read_values
 from everycell.records.cells import RecordError, as_number, key_columns
@@ -26,6 +30,8 @@ class _Run(NamedTuple):
     path: Path
     system: str | None
     collection: str | None
+    #: The run in TREC format.
+    file: Path
 
 
 def source_from_runs(
@@ -42,18 +48,30 @@ def source_from_runs(
             "and one of measures, and one of collections if each --qrels has a name, as in "
             "--qrels DL19=a.txt DL20=b.txt."
         )
+    notes: list[str] = []
+    folder = Path(tempfile.mkdtemp(prefix="everycell-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+    def convert(path: Path, *, is_run: bool) -> Path:
+        file, note = as_trec_file(path, folder, is_run=is_run)
+        notes.extend([note] * bool(note))
+        return file
+
     named_runs = [_split_name(run, judged) for run in runs]
     if len({run.path for run in named_runs}) < len(runs):
         raise RecordError("--runs lists the same run twice; list each run once.")
-    queries = {name: set(read_qrels(path)["query"]) for name, path in judged.items()}
-    notes: list[str] = []
+    named_runs = [run._replace(file=convert(run.path, is_run=True)) for run in named_runs]
+    judged_files = {name: convert(path, is_run=False) for name, path in judged.items()}
+    queries = {
+        name: dict.fromkeys(read_qrels(path)["query"]) for name, path in judged_files.items()
+    }
     collections = [_collections_of(run, judged, queries, notes) for run in named_runs]
     column, systems = _match_systems(cells, keys, named_runs, collections, table)
     (measure_column,) = [key for key in keys if key != column]
     measures_by_name = _parse_measures(cells, measure_column, measures, table)
     cells = cells.rename(columns={measure_column: "metric"})
     evaluated = [
-        (run.path, system, collection)
+        (run.file, system, collection)
         for run, system, names in zip(named_runs, systems, collections, strict=True)
         for collection in names
     ]
@@ -72,7 +90,7 @@ def source_from_runs(
     }
     published = list(cells[key_names].itertuples(index=False, name=None))
     not_run = missing_cells(cells, key_names, [key in produced for key in published])
-    files = files_by_name([*dict.fromkeys(row[0] for row in evaluated), *judged.values()])
+    files = files_by_name([*dict.fromkeys(row[0] for row in evaluated), *judged_files.values()])
     names = {path: name for name, path in files.items()}
     numbers = cells.assign(value=cells["value"].map(as_number)).dropna(subset="value")
     percent = [
@@ -90,7 +108,7 @@ def source_from_runs(
         "the runs of the systems and the relevance judgements",
         {
             "runs": [names[path] for path, *_ in evaluated],
-            "qrels": [names[path] for path in judged.values()],
+            "qrels": [names[path] for path in judged_files.values()],
             "systems": [system for _, system, _ in evaluated],
             "collections": [collection for *_, collection in evaluated if collection],
             "judged": [name for name in judged if name],
@@ -137,22 +155,22 @@ def _split_name(text: str, judged: Iterable[str]) -> _Run:
     path, name = path_and_name(text)
     system, sign, collection = (name or "").rpartition("@")
     if sign and collection in judged:
-        return _Run(path, system or None, collection)
-    return _Run(path, name, None)
+        return _Run(path, system or None, collection, path)
+    return _Run(path, name, None, path)
 
 
 def _collections_of(
-    run: _Run, judged: dict[str, Path], queries: dict[str, set[str]], notes: list[str]
+    run: _Run, judged: dict[str, Path], queries: dict[str, dict[str, None]], notes: list[str]
 ) -> list[str]:
     """Collections whose queries a run contains; its path decides between those that share ids."""
-    ranked = read_run(run.path)["query"].unique()
+    ranked = read_run(run.file)["query"].unique()
     contained = set(ranked)
-    collections = [name for name in judged if contained & queries[name]]
+    collections = [name for name in judged if contained & queries[name].keys()]
     if run.collection is not None:
         collections = [name for name in collections if name == run.collection]
     if not collections:
         name = run.collection or next(iter(judged))
-        first = list(read_qrels(judged[name])["query"].unique())
+        first = list(queries[name])
         raise RecordError(
             f"{run.path} contains none of the {len(first)} queries of {judged[name]}; its first "
             f"queries are {', '.join(ranked[:3])}; those of the qrels are {', '.join(first[:3])}."
@@ -169,7 +187,7 @@ def _collections_of(
             )
         collections = matches
     for name in collections:
-        if missing := len(queries[name] - contained):
+        if missing := len(queries[name].keys() - contained):
             number = len(queries[name])
             notes.append(
                 f"{run.path} contains {number - missing} of {number} judged queries"

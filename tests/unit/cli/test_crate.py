@@ -141,7 +141,7 @@ def test_write_deposit_of_everycell(project):
 )
 def test_write_deposit_link_outside(project, tmp_path_factory, name):
     outside = tmp_path_factory.mktemp("outside") / "secret"
-    outside.write_text("seed: 7\n")
+    outside.write_text("secret")
     (project / name).unlink(missing_ok=True)
     (project / name).symlink_to(outside)
     with pytest.raises(ReceiptError, match=f"{name} is a link"):

@@ -13,6 +13,7 @@ from command_line import call, refused
 from everycell.cli.table_sources import EXAMPLE
 from everycell.records.papers import load_papers
 from everycell.records.registry import load_registry
+from everycell.trec.runs import read_qrels, read_run
 from everycell.verdicts.record_checks import check_records
 
 RUNS = ("--runs", "first.run", "second.run", "--qrels", "qrels.txt")
@@ -360,3 +361,58 @@ def test_init_script(folder):
     (repository / "workflow/papers/smith2026/mine.py").write_text("raise ValueError('no data')")
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
     assert done.returncode and "ValueError: no data" in done.stderr + done.stdout
+
+
+RANX_RUN = '{"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 3.0, "d5": 2.5, "d6": 1.0}}'
+MSMARCO_RUN = "q1\td1\t1\nq1\td2\t2\nq1\td3\t3\nq2\td4\t1\nq2\td5\t2\nq2\td6\t3\n"
+RANX_QRELS = '{"q1": {"d1": 2, "d2": 0, "d3": 1}, "q2": {"d4": 0, "d5": 1, "d6": 1}}'
+BEIR_QRELS = (
+    "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq1\td3\t1\nq2\td4\t0\nq2\td5\t1\nq2\td6\t1\n"
+)
+MSMARCO_QRELS = (
+    "q1\t0\td1\t2\nq1\t0\td2\t0\nq1\t0\td3\t1\nq2\t0\td4\t0\nq2\t0\td5\t1\nq2\t0\td6\t1\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("run", "run_text", "qrels", "qrels_text", "notes"),
+    [
+        ("First.json", RANX_RUN, "qrels.json", RANX_QRELS, 2),
+        ("first.tsv", MSMARCO_RUN, "test.tsv", BEIR_QRELS, 2),
+        ("first.tsv", MSMARCO_RUN, "qrels.dev.small.tsv", MSMARCO_QRELS, 1),
+    ],
+)
+def test_init_other_formats(folder, run, run_text, qrels, qrels_text, notes):
+    """The repository has the files in TREC format, with the same documents in the same order."""
+    (folder / "only").mkdir()
+    (folder / "only" / run).write_text(run_text)
+    (folder / "only" / qrels).write_text(qrels_text)
+    files = ["--runs", f"only/{run}", "second.run", "--qrels", f"only/{qrels}"]
+    code, out, err = call("init", "smith2026", "--table", "table.csv", *files)
+    assert (code, err) == (0, "") and out.count("in TREC format") == notes
+    data = folder / "smith2026/data/smith2026-data"
+    (converted,) = (path for path in data.iterdir() if path.name.lower().startswith("first"))
+    original = read_run("first.run")[["query", "document"]]
+    pd.testing.assert_frame_equal(read_run(converted)[["query", "document"]], original)
+    (judged,) = (path for path in data.iterdir() if path.suffix != ".run")
+    pd.testing.assert_frame_equal(read_qrels(judged), read_qrels("qrels.txt"))
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "message"),
+    [
+        ("--runs", '{"q1": ["d1"]}', "other cannot be read as JSON"),
+        ("--runs", '{"q1": {"d1": "x"}}', "other cannot be read as JSON"),
+        ("--qrels", '{"q1": {"d1": 1.5}}', "other cannot be read as JSON"),
+        ("--qrels", '{"q1": ', "other cannot be read as JSON"),
+        ("--qrels", "query-id\tcorpus-id\tscore\nq1\td1\tx\n", "other, line 2"),
+        ("--qrels", "query-id\tcorpus-id\tscore\nq1\td1\n", "other, line 2"),
+    ],
+)
+def test_init_other_formats_invalid(folder, option, text, message):
+    (folder / "other").write_text(text)
+    before = sorted(folder.rglob("*"))
+    files = ["--qrels", "other", *RUNS[:3]] if option == "--qrels" else [*RUNS[3:], *RUNS[:1]]
+    files += ["First=other", "second.run"] if option == "--runs" else []
+    assert message in refused("init", "smith2026", "--table", "table.csv", *files)
+    assert sorted(folder.rglob("*")) == before

@@ -84,6 +84,11 @@ def read_tables(path: Path) -> list[SourceTable]:
         tables = [_csv_table(path, text)]
     else:
         tables = html_tables(path, text if known == "html" else _markdown_to_html(text))
+    for table in tables:
+        # Blank rows only separate groups.
+        blank = [not any(cell.text for cell in row) for row in table.rows]
+        table.head -= sum(blank[: table.head])
+        table.rows = [row for row, is_blank in zip(table.rows, blank, strict=True) if not is_blank]
     tables = [table for table in tables if len(table.rows) > 1]
     if not tables:
         raise DataError(

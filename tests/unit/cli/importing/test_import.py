@@ -180,7 +180,9 @@ def test_import_rows_of_measures(folder):
 
 
 def test_import_rows_named_by_groups(folder):
-    text = "|Model|MAP|\n|-|-|\n|Robust04||\n|BM25|.1|\n|QL|.2|\n|Core17||\n|BM25|.3|\n|QL|.4|\n"
+    text = (
+        "|Model|MAP|\n|-|-|\n|Robust04||\n|BM25|.1|\n|QL|.2|\n|||\n|Core17||\n|BM25|.3|\n|QL|.4|\n"
+    )
     assert imported("t.md", text)["Core17", "QL", "MAP"] == ".4"
 
 
