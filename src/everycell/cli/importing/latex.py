@@ -317,8 +317,9 @@ def _table(path: object, body: str) -> SourceTable:
     table = SourceTable()
     #: Column -> rows that a cell above still covers, and the cell.
     covered: dict[int, tuple[int, SourceCell]] = {}
-    for row in _split(body, r"\\\\|\\tabularnewline\b|\\cr\b"):
-        row = re.sub(r"^\s*(\*\s*)?\[[^\]]*\]", "", row) if table.rows else row
+    for number, row in enumerate(_split(body, r"\\\\|\\tabularnewline\b|\\cr\b")):
+        # The end of the row before may have a distance.
+        row = re.sub(r"^\s*(\*\s*)?\[[^\]]*\]", "", row) if number else row
         while rule := _RULE.match(row):
             if _FULL_RULE.match(rule["rule"]) and table.rows and not table.head:
                 table.head = len(table.rows)

@@ -41,6 +41,7 @@ Family & Model & {nDCG@10} & {MAP} & nDCG@10$\,\uparrow$ & MAP \\
 GRID = r"""
 \begin{tabular*}{\linewidth}{|l|r|S|}
 \hline
+\\ [-1.5ex]
 \rule{0pt}{2ex}Collection & Queries & Documents (M) \\ \hline\hline
 \multicolumn{3}{|c|}{\emph{Web}} \\ \hline
 ClueWeb{} & 1{,}234 & \num{502.5} \\ \hline
