@@ -36,8 +36,10 @@ REPOSITORY_TEMPLATES = {
     "workflow/papers/__init__.py": "papers.py.j2",
     "config.yaml": "config.yaml.j2",
     "profiles/default/config.yaml": "profile.yaml.j2",
+    "profiles/slurm/config.yaml": "slurm_profile.yaml",
     "pyproject.toml": "pyproject.toml.j2",
     "README.md": "README.md.j2",
+    ".gitattributes": "gitattributes",
     ".gitignore": "gitignore.j2",
     ".github/workflows/reproduce.yml": "github_workflow.yml",
 }

@@ -16,6 +16,7 @@ from everycell.records.registry import load_registry
 from everycell.trec.runs import read_qrels, read_run
 from everycell.verdicts.record_checks import check_records
 
+REPOSITORY = Path(__file__).parents[3]
 RUNS = ("--runs", "first.run", "second.run", "--qrels", "qrels.txt")
 TABLE = "system,metric,value\nFirst,MAP,0.71\nFirst,P@1,0.5\nSecond,MAP,0.58\nSecond,P@1,0.5\n"
 
@@ -56,6 +57,20 @@ def test_init_complete(folder):
     papers = load_papers(repository / "published")
     assert check_records(papers) == [] and papers["smith2024"].year == 2024
     assert len(load_registry(repository).keys("smith2024-data")) == 3
+
+
+def test_init_line_ends_in_git(folder):
+    """Git converts no line ends, whatever its settings, here and in this repository."""
+    assert call("init", "smith2024")[0] == 0
+    repository = folder / "smith2024"
+    git = ["git", "-C", repository, "-c", "core.autocrlf=true"]
+    before = {p: p.read_bytes() for p in repository.rglob("*") if p.is_file()}
+    for command in (["init", "-q"], ["add", "-A"], ["checkout-index", "-f", "-a"]):
+        subprocess.run([*git, *command], check=True)
+    assert {path: path.read_bytes() for path in before} == before
+    assert (repository / ".gitattributes").read_text() == (
+        REPOSITORY / ".gitattributes"
+    ).read_text()
 
 
 @pytest.mark.parametrize(
