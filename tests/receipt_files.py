@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from everycell.base.files import sha256
-from everycell.receipts.receipts import TABLE_FORMS, content_hash
+from everycell.receipts.receipts import TABLE_FORMS, with_hashes
 
 
 def hashed(*paths: Path) -> dict[Path, str]:
@@ -13,9 +13,9 @@ def hashed(*paths: Path) -> dict[Path, str]:
 
 
 def rewrite(path: Path, **fields: object) -> None:
-    """Let a receipt say something else, under a hash of its content that fits."""
+    """Let a receipt say something else, under hashes that fit."""
     receipt = json.loads(path.read_text()) | fields
-    path.write_text(json.dumps(receipt | {"content_sha256": content_hash(receipt)}))
+    path.write_text(json.dumps(with_hashes(receipt)))
 
 
 def in_all_forms(*tables: Path) -> list[Path]:

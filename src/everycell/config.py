@@ -33,6 +33,12 @@ class General(FetchSettings):
         description="Container image with the environments of all rules (docs/clusters.md): a file "
         "or a URL.",
     )
+    repository: str | None = Field(
+        None,
+        pattern="^https://[^ ?#]+$",
+        description="Address of this repository on the web: the page then links to the code of "
+        "each result, as ADDRESS/blob/COMMIT/PATH.",
+    )
     gpu_precision: Literal["bfloat16", "float32"] = Field(
         "bfloat16",
         description="Number format on GPUs, for encoders, cross-encoders and training in the full "
@@ -100,6 +106,12 @@ def read_config(path: Path, overrides: Path | None = None) -> Config:
     parse_config(content, name=path.name)
     merged = _merge(content or {}, read_settings(overrides) or {})
     return parse_config(merged, name=overrides.name)
+
+
+def repository_of(project: Path) -> str | None:
+    """Address of a project's repository on the web, if its configuration has one."""
+    path = project / "config.yaml"
+    return read_config(path).repository if path.is_file() else None
 
 
 def _merge(content: Any, overrides: Any) -> Any:

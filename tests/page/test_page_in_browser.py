@@ -59,6 +59,11 @@ def browser():
         browser.close()
 
 
+def unfold(page):
+    """Open what is folded, such as tables on surrogate data."""
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+
+
 @contextmanager
 def watched(browser, url):
     """A page at desktop width without console output, external requests and dialogs."""
@@ -100,6 +105,7 @@ def test_texts_run_no_code(browser, tmp_path, name, scripts, texts):
             page.select_option("select[name=verdict]", "different")
             page.fill("input[name=q]", toys.EVIL)
             page.click("button[type=reset]")
+        unfold(page)
         for cell in page.locator("td.v").all():
             cell.hover()
         page.keyboard.press("Tab")
@@ -230,6 +236,7 @@ def test_link_opens_details(browser, url):
 
 
 def test_published_and_reproduced_side_by_side(page):
+    unfold(page)
     equal, surrogate = page.locator("td.v.equal").first, page.locator("td.v.surrogate").first
     assert (equal.inner_text(), surrogate.inner_text()) == ("0.301 ✓", "0.312")
     page.check("#sides")
@@ -270,6 +277,7 @@ def test_panel_of_cell(page):
     expect(panel.get_by_role("button", name="Close")).to_be_focused()
     page.keyboard.press("Escape")
     expect(cell).to_be_focused()
+    unfold(page)
     page.locator("td.v.surrogate").first.click()
     text = " ".join(panel.inner_text().split())
     assert "published 0.301 on surrogate data 0.31234 verdict not compared" in text
@@ -352,6 +360,7 @@ def test_hover_reproduced_value(page):
     assert after(cell) == "none"
     cell.hover()
     assert "0.30142" in after(cell)
+    unfold(page)
     surrogate = page.locator("td.v.surrogate").first
     surrogate.hover()
     for message in ("surrogate data: ", "0.31234", "published: 0.301; not compared: other data"):
@@ -473,11 +482,23 @@ def test_page_without_scripts(browser, url, overview_url):
     context.close()
 
 
-def test_print_markers(page):
+def test_permalink_of_a_folded_cell(browser, url):
+    page = browser.new_page()
+    page.goto(f"{url}#toy2026-table_1-embedded-1")
+    expect(page.locator("#toy2026-table_1-embedded-1")).to_be_visible()
+    expect(page.locator("#cell")).to_be_visible()
+    page.close()
+
+
+def test_print_fits_the_paper(page):
+    """On A4 no table is wider than the paper, and marks are not written out."""
     page.emulate_media(media="print")
-    aside = page.locator("td.v.within-tolerance .aside")
-    assert aside.inner_text().strip() == "(published marker: b<; reproduced marker: none)"
-    assert aside.bounding_box()["height"] > 5
+    page.set_viewport_size({"width": 718, "height": 1000})
+    unfold(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 718
+    for table in page.locator("table").all():
+        assert table.bounding_box()["width"] <= 718
+    assert page.locator("td.v.within-tolerance .aside").bounding_box()["height"] < 5
 
 
 def test_print_without_form(page):
@@ -536,6 +557,7 @@ def test_pages_accessibility(browser, home, scheme):
 def test_panel_beside_its_cell(browser, url, size):
     page = browser.new_page(viewport=dict(zip(("width", "height"), size, strict=True)))
     page.goto(url)
+    unfold(page)
     for cell in page.locator("td.v[data-r]").all()[::5]:
         cell.scroll_into_view_if_needed()
         cell.click()

@@ -192,7 +192,7 @@ def toy_results(folder: Path, results: Path) -> list[Result]:
     home.mkdir(parents=True)
     for name in ("table_1", "figure_1"):
         inputs = [{"path": f"work/toy2026/{name}.parquet"}, {"path": f"published/{name}.csv"}]
-        receipt = {"inputs": inputs, "execution": {"seconds": 1.25}}
+        receipt = {"inputs": inputs, "code": {}, "execution": {"seconds": 1.25}}
         (home / f"{name}.receipt.json").write_text(json.dumps(receipt))
     write_jobs(results / NAME, [LINEAGE])
     (home / "table_1.by_length.csv").write_text(
@@ -204,7 +204,7 @@ def toy_results(folder: Path, results: Path) -> list[Result]:
         "run,set,metric,value\nz,x,MAP,0.1\nb,x,MAP,0.28351\na,x,MAP,0.31234\n"
     )
     (standing / "table_1.receipt.json").write_text(
-        json.dumps({"inputs": [], "execution": {"seconds": 0.5}})
+        json.dumps({"inputs": [], "code": {}, "execution": {"seconds": 0.5}})
     )
     frame = table.cells.query("metric == 'MAP' and set == 'x'").astype({"value": float})
     save_figure(bar_panels(frame, group="run"), home / "figure_1")

@@ -41,9 +41,9 @@ def test_full_tier_of_chapter(stage: Stage, targets: tuple[str, ...]) -> None:
     )
     assert done.returncode == 0, done.stdout[-6000:]
     # A target of one artefact makes it or fails; of several, it makes what the settings allow.
-    made = re.findall(r"`(\w+)` makes (\d+) of (\d+)", done.stdout)
-    assert {target for target, _, _ in made} == {name for name in targets if "_t" not in name}
-    assert all(number == known for _, number, known in made)
+    counts = re.findall(r"`(\w+)` makes (\d+) of (\d+)", done.stdout)
+    assert {target for target, _, _ in counts} == {name for name in targets if "_t" not in name}
+    assert all(number == known for _, number, known in counts)
     papers = load_papers(stage.folder / "published")
     for target in targets:
         artefacts = select_full(papers, target)[1]

@@ -3,15 +3,21 @@
 import json
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from setup.wheels import REPOSITORY, Environment, build_wheel
+from packaging.requirements import Requirement
+from setup.wheels import REPOSITORY, UV, Environment, build_wheel
 
 from everycell import __version__
+from everycell.cli import GROUPS, HEADINGS
 from everycell.cli.table_sources import EXAMPLE
 
+FREEZE = (UV, "pip", "freeze", "--python")
+DEPOSIT = ("everycell", "deposit", "results")
+PAPER_RECEIPT = "results/released/paper2026/table_1.receipt.json"
 RECEIPT = "results/released/smith2026/table_1.receipt.json"
 RULE = "src/everycell/workflow/rules/verdicts.smk"
 #: Of the values in the example's table, one is replaced.
@@ -28,6 +34,86 @@ def environment(tmp_path_factory) -> Environment:
         environment.install("--no-deps", "--require-hashes", "-r", lock)
     environment.install("--no-deps", build_wheel(folder / "first"))
     return environment
+
+
+#: Modules that a repository with runs, values and CSV files does not need.
+HEAVY = ("torch", "lightgbm", "shap", "umap", "numba", "sklearn", "httpx2", "pyserini")
+
+
+def help_pages() -> list[list[str]]:
+    """Arguments that print the help of each command and group."""
+    pages = [[group, name] for group, (_, names) in GROUPS.items() for name in names]
+    pages += [[name] for names in HEADINGS.values() for name in names]
+    return [[], *([group] for group in GROUPS), *pages]
+
+
+@pytest.mark.slow
+def test_light_extra(tmp_path):
+    """With the extra `workflow` alone: all help pages, and a repository from init to verify."""
+    environment = Environment(tmp_path / "venv").create()
+    wheel = build_wheel(tmp_path)
+    environment.install(f"everycell-repro[workflow] @ {wheel.as_uri()}")
+    program = f"import importlib.util as u; print([n for n in {HEAVY} if u.find_spec(n)])"
+    assert environment.run(environment.python, "-c", program, cwd=tmp_path) == "[]\n"
+    size = sum(path.lstat().st_size for path in environment.folder.rglob("*")) / 2**20
+    assert size < 700, f"{size:.0f} MiB"  # 565 when written, without byte code
+    for page in help_pages():
+        assert "Usage:" in environment.run("everycell", *page, "--help", cwd=tmp_path)
+    assert "Usage:" in environment.run("everycell", cwd=tmp_path)
+    environment.run("everycell", "init", "paper2026", cwd=tmp_path)
+    repository = tmp_path / "paper2026"
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (needed,) = map(Requirement, project["dependencies"])
+    assert (needed.name, needed.extras) == ("everycell-repro", {"workflow"})
+    assert needed.url and needed.url.startswith(wheel.as_uri())
+    for command in (["doctor"], ["list"], ["check"], ["make"], ["verify"], ["summary"], ["page"]):
+        environment.run("everycell", *command, cwd=repository)
+    assert len(pd.read_csv(repository / "results" / "cells.csv")) == 4
+    check_deposits_run_elsewhere(environment, repository, tmp_path)
+
+
+def check_deposits_run_elsewhere(environment: Environment, repository: Path, folder: Path) -> None:
+    """Archives for everyone and for reviewers, unpacked in empty folders."""
+    paper = repository / "published/paper2026/paper.yaml"
+    refused = environment.run(*DEPOSIT, "../no.zip", cwd=repository, fails=True)
+    assert "paper.yaml" in refused and "N. N." in refused
+    text = paper.read_text(encoding="utf-8")
+    for old, new in (("N. N.", "Ada Ode, Bob Bee"), ("none stated", "CC-BY-4.0")):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    paper.write_text(text, encoding="utf-8")
+    with (repository / "config.yaml").open("a", encoding="utf-8") as file:
+        file.write("repository: https://host/ada/bees\n")
+    environment.run("everycell", "page", cwd=repository)
+    receipt = json.loads((repository / PAPER_RECEIPT).read_text(encoding="utf-8"))
+    host = receipt["execution"]["host"]
+    for name, options in (("open", []), ("anonymous", ["--anonymous"])):
+        environment.run(*DEPOSIT, f"../{name}.zip", *options, cwd=repository)
+        unpacked = folder / name
+        shutil.unpack_archive(folder / f"{name}.zip", unpacked)
+        for command in (["everycell", "check"], ["everycell", "verify"], ["snakemake", "-n"]):
+            environment.run(*command, cwd=unpacked)
+        texts = {
+            path: path.read_text(encoding="utf-8", errors="ignore")
+            for path in unpacked.rglob("*")
+            if path.is_file() and path.suffix not in (".whl", ".parquet")
+        }
+        naming_files = {
+            path.name for path, text in texts.items() if re.search(r"\b(Ode|Bee)\b", text)
+        }
+        receipts = [text for path, text in texts.items() if path.name.endswith("receipt.json")]
+        assert all((f'"{host}"' in text) == (name == "open") for text in receipts) and receipts
+        if name == "anonymous":
+            assert not naming_files
+            content = "".join(texts.values())
+            assert str(folder) not in content and "host/ada" not in content
+        else:
+            assert {"CITATION.cff", ".zenodo.json", "ro-crate-metadata.json"} <= naming_files
+        lock = (unpacked / "requirements.lock").read_text(encoding="utf-8").splitlines()
+        assert (unpacked / lock[0]).suffix == ".whl" and (unpacked / lock[0]).is_file()
+        assert any(line.startswith("snakemake==") for line in lock)
+        installed = environment.run(*FREEZE, environment.python, cwd=folder).splitlines()
+        assert set(lock[1:]) <= set(installed)
 
 
 @pytest.fixture
@@ -100,7 +186,7 @@ def check_it_speaks_of_its_own_paper_alone(environment: Environment, repository:
 
 
 def check_a_cluster_can_plan_it(environment: Environment, repository: Path) -> None:
-    profile = REPOSITORY / "profiles" / "slurm"
+    profile = repository / "profiles" / "slurm"
     command = ["snakemake", "-n", "--forceall", "--workflow-profile", profile]
     planned = environment.run(*command, cwd=repository)
     assert "smith2026_evaluation" in planned and "verdicts" in planned

@@ -57,7 +57,7 @@ def test_dependencies_of_base_group():
     assert light | workflow | methods == of_group("base")
 
 
-@pytest.mark.parametrize("group", ["lucene", "torch", "corpora"])
+@pytest.mark.parametrize("group", ["lucene", "torch", "corpora", "cluster"])
 def test_extras_are_groups(group):
     """Except dependencies of the light part, and packages of weights."""
     parsed = of_group(group)
@@ -70,7 +70,7 @@ def test_extras_are_groups(group):
 
 
 def test_extras_names():
-    extras = {"workflow", "methods", "lucene", "torch", "corpora"}
+    extras = {"workflow", "methods", "lucene", "torch", "corpora", "cluster"}
     assert PROJECT["optional-dependencies"].keys() == extras
 
 

@@ -48,7 +48,7 @@ from everycell.language_models.generation import (
 )
 from everycell.language_models.records import Record
 from everycell.language_models.settings import Decoding
-from everycell.receipts.receipts import content_hash
+from everycell.receipts.receipts import content_hash, with_hashes
 from everycell.retrieval.encoded import Encoded, write_encoded
 
 LIBRARY = Path(everycell.__file__).parent
@@ -184,7 +184,7 @@ def _readers() -> dict[str, Reader]:
         "config.read_config": Reader(b"seed: 3\nnetwork: false\nuser_studies: {alpha: 0.05}\n"),
         "base.settings.read_settings": Reader(b"seed: 3\nuser_studies: {alpha: 0.05}\n"),
         "receipts.receipts.read_receipt": Reader(
-            json_of(RECEIPT | {"content_sha256": content_hash(RECEIPT)})),
+            json_of(with_hashes(RECEIPT))),
         "verdicts.results.read_result": Reader(CELLS),
         "cli.checks._read_expected": Reader(
             b"tier,artefact,key,verdict\nfull,toy/table_1,a / AP,equal\n"),

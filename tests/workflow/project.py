@@ -72,11 +72,14 @@ SMALL = {
     "simulated_lists: 100": "simulated_lists: 2",
     "    studies: 1000\n": "    studies: 500\n",
     "compared_lists: 12": "compared_lists: 2",
-    "planted_lists: 60\n  explained_lists: {planted: 30, pydocs: 30, mslr_web10k: 30}": (
+    "planted_lists: 60\n  explained_lists: {planted: 30, pydocs: 30}": (
         "planted_lists: 10\n  explained_lists: {planted: 2, pydocs: 2, mslr_web10k: 2, mq2008: 2, "
         "mq2008_fold1: 2, mslr_slice: 2}"
     ),
-    "lime_samples: 1000": "lime_samples: 20",
+    "lime_samples: {mslr_slice: 1000}": (
+        "lime_samples: {planted: 20, pydocs: 20, mslr_web10k: 20, mq2008: 20, mq2008_fold1: 20, "
+        "mslr_slice: 20}"
+    ),
     "  questions: 400\n": "  questions: 30\n",
 }
 #: Variables of the caller that would change a run.

@@ -88,7 +88,7 @@ def test_your_own_paper_files(page):
         "bm25.run",
         "reranked.run",
         "qrels.txt",
-        "table.csv",
+        "table.md",
         "../precision.csv",
         f"published/{PAPER}/table_2.csv",
         f"published/{PAPER}/ch2.yaml",

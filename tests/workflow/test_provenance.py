@@ -68,7 +68,7 @@ def test_lineage_hashes_of_inputs(built):
 def test_crate_validated(built, tmp_path, monkeypatch):
     serve_the_context(monkeypatch)
     crate = tmp_path / "results.zip"
-    done = built.everycell("crate", "results", crate)
+    done = built.everycell("deposit", "results", crate)
     assert done.returncode == 0, done.stdout
     with zipfile.ZipFile(crate) as archive:
         names = archive.namelist()

@@ -30,7 +30,7 @@ def test_secrets_not_written(clean):
     done = clean.snakemake("--cores", "1", TABLE, env=SECRETS)
     assert done.returncode == 0, done.stdout
     message = done.stdout + clean.everycell("page", env=SECRETS).stdout
-    packed = clean.everycell("crate", "results", "crate.zip", env=SECRETS)
+    packed = clean.everycell("deposit", "results", "crate.zip", env=SECRETS)
     assert packed.returncode == 0, packed.stdout
     message += packed.stdout
     # The archive is compressed.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from everycell import __version__
 from everycell.base.untrusted import parse_json
@@ -12,15 +15,49 @@ from everycell.base.untrusted import parse_json
 DISTRIBUTION = "everycell-repro"
 
 
-def requirement(extra: str = "workflow") -> str:
+def requirement(extra: str = "workflow", *, released: bool = False) -> str:
     """Requirement of this package with an extra.
 
     It names the commit or the wheel from which the package was installed. A package from an index,
-    or from a folder of this machine, is identified by its version.
+    or from a folder of this machine, is identified by its version, as is a `released` one.
     """
     name = f"{DISTRIBUTION}[{extra}]"
-    address = _address(_direct_url())
+    address = None if released else _address(_direct_url())
     return f"{name} @ {address}" if address else f"{name}=={__version__}"
+
+
+def wheel_file() -> Path | None:
+    """Wheel on this machine from which the package was installed."""
+    address = _address(_direct_url()) or ""
+    path = Path(unquote(urlsplit(address).path))
+    is_wheel = address.startswith("file:") and path.suffix == ".whl" and path.is_file()
+    return path if is_wheel else None
+
+
+def locked_requirements(roots: Iterable[str]) -> list[str]:
+    """Installed versions of all that requirements need, without this package itself."""
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    pins: dict[str, str] = {}
+    visited: set[tuple[str, str]] = set()
+    pending = [(Requirement(root), "") for root in (*roots, f"{DISTRIBUTION}[workflow]")]
+    while pending:
+        needed, extra = pending.pop()
+        if needed.marker and not needed.marker.evaluate({"extra": extra}):
+            continue
+        name = canonicalize_name(needed.name)
+        try:
+            package = distribution(name)
+        except PackageNotFoundError:
+            continue  # code that runs from a folder on the path has no metadata
+        pins[name] = f"{name}=={package.version}"
+        for part in {"", *needed.extras}:
+            if (name, part) not in visited:
+                visited.add((name, part))
+                pending += [(Requirement(line), part) for line in package.requires or ()]
+    pins.pop(DISTRIBUTION, None)
+    return sorted(pins.values())
 
 
 def _direct_url() -> dict[str, Any]:

@@ -18,14 +18,14 @@ from everycell import __version__
 
 #: Heading in the help -> name of a command -> its module in this package and its function.
 HEADINGS = {
-    "Your own paper": {"init": "paper:init"},
+    "Your own paper": {"import": "importing.command:import_table", "init": "paper:init"},
     "Results": {
         "make": "making:make",
         "list": "results:list_results",
         "show": "showing:show",
         "summary": "results:summary",
         "page": "results:page",
-        "crate": "checks:crate",
+        "deposit": "checks:deposit",
         "debug": "debugging:debug",
     },
     "Checks": {
@@ -70,12 +70,16 @@ GROUPS = {
 #: Commands that can be called in any folder of a project, since they name no files outside it.
 _IN_PROJECT = {"make", "list", "show", "summary", "page"}
 #: Possible spelling, such as "fairness" or "new-paper" -> the command to suggest.
-_SPELLINGS = {name: name for commands in HEADINGS.values() for name in commands} | {
-    spelling: f"{group} {name}"
-    for group, (_, commands) in GROUPS.items()
-    for name in commands
-    for spelling in (name, f"{name}-{group}")
-}
+_SPELLINGS = (
+    {name: name for commands in HEADINGS.values() for name in commands}
+    | {"crate": "deposit"}
+    | {
+        spelling: f"{group} {name}"
+        for group, (_, commands) in GROUPS.items()
+        for name in commands
+        for spelling in (name, f"{name}-{group}")
+    }
+)
 
 
 class Command(TyperCommand):

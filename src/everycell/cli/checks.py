@@ -240,20 +240,33 @@ def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
     return {(tier, artefact, key): verdict for tier, artefact, key, verdict in rows.to_numpy()}
 
 
-def crate(
+def deposit(
     results: Annotated[Path, typer.Argument(help="Results folder.")],
-    out: Annotated[Path, typer.Argument(help="Archive to write, such as results.zip."), Output()],
+    out: Annotated[Path, typer.Argument(help="Archive to write, such as deposit.zip."), Output()],
+    anonymous: Annotated[
+        bool,
+        typer.Option(
+            "--anonymous", help="For double-blind review: without names, hosts and commits."
+        ),
+    ] = False,
     force: Force = False,
 ) -> None:
-    """Write results as a Workflow Run RO-Crate, for archiving."""
-    from everycell.cli.crate import write_crate
+    """Write project and results as one archive that runs elsewhere, a Workflow Run RO-Crate.
+
+    It has records, own data, pinned requirements, a Dockerfile, CITATION.cff and .zenodo.json;
+    authors, title and licence are those of paper.yaml. DATA.md says how to obtain other data.
+    """
+    from everycell.cli.deposit import write_deposit
 
     settings = read_config(Path("config.yaml"))
     if not results.is_dir():
         raise RecordError(f"The folder {results} does not exist; run `everycell make` first.")
     if out.suffix != ".zip":
-        raise RecordError(f"{out}: a crate is a zip archive; choose a file name ending in .zip.")
-    write_crate(results, out, project.ROOT, settings.cache, project.papers(), audits_of)
+        raise RecordError(f"{out}: a deposit is a zip archive; choose a file name ending in .zip.")
+    papers = project.papers()
+    write_deposit(
+        results, out, project.ROOT, settings.cache, papers, audits_of, anonymous=anonymous
+    )
     echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")
 
 

@@ -1,15 +1,15 @@
-"""A results folder as a Workflow Run RO-Crate: one archive with its provenance.
+"""The Workflow Run RO-Crate of a deposit: a project and its results, with provenance.
 
-The crate follows the profile Workflow Run Crate 0.5, which is based on RO-Crate 1.1. It contains
-the results with receipts and verdicts, the workflow, and the files of ``published/`` that were
-read. Released data belong to their authors: they are identified by URL, hash and licence, and not
-copied. Intermediate files are identified by their hash.
+The crate follows the profile Workflow Run Crate 0.5, which is based on RO-Crate 1.1. Released data
+belong to their authors: they are identified by URL, hash and licence, and not copied. Intermediate
+files are identified by their hash.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,24 +19,15 @@ from rocrate.rocrate import ROCrate
 
 import everycell
 from everycell.base.files import sha256
-from everycell.receipts.checkout import commit_of
-from everycell.receipts.provenance import NAME, check_lineage, lineage_of, read_lineage
+from everycell.receipts.provenance import NAME
 from everycell.receipts.receipts import (
     ReceiptError,
-    input_path,
-    is_own,
-    made_by_other_code,
     read_receipt,
     receipts_in,
-    verify,
 )
 from everycell.records.papers import Paper
-from everycell.records.registry import load_registry
-from everycell.render.page.pages import INDEX, outdated_pages, pages_of
-from everycell.verdicts.audits import FindAudits
-from everycell.verdicts.results import collect
-from everycell.verdicts.verdicts import NO_AUDITS
-from everycell.workflow.deviations import find_deviations
+from everycell.records.registry import Registry, load_registry
+from everycell.sources.fetch import OWN_DATA, OWN_FILE_NOTE
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
@@ -44,12 +35,18 @@ PROFILES = {
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
 MIT = "https://spdx.org/licenses/MIT"
-#: Files and folders of the workflow that a crate contains.
-WORKFLOW = ("CITATION.cff", "LICENSE", "config.yaml", "envs", "results/README.md", "workflow")
-#: Names and suffixes of the files to include; other files may be keys or backup copies.
-WORKFLOW_FILES = frozenset(
-    "Dockerfile .excludes .in .json .lock .md .overrides .py .rst .sh .smk .yaml".split()
+#: Files of a project that a deposit contains, if they exist, besides those of folders.
+FILES = (
+    *(".zenodo.json", "CITATION.cff", "DATA.md", "Dockerfile", "LICENSE", "Makefile", "README.md"),
+    *("config.yaml", "pyproject.toml", "requirements.lock", "results/README.md"),
 )
+#: Folders with files of the workflow, among which other files may be keys or backup copies.
+WORKFLOW = ("envs", "profiles", "workflow")
+WORKFLOW_FILES = frozenset(
+    "Dockerfile .excludes .in .json .lock .md .overrides .py .rst .sh .smk .txt .yaml".split()
+)
+#: Folders that a deposit contains whole, without hidden files.
+WHOLE = ("published", "recorded", "src", "wheels")
 #: Terms of the Workflow Run profiles that RO-Crate 1.1 lacks.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 FORMATS = {
@@ -68,92 +65,65 @@ FORMATS = {
 }
 
 
-def write_crate(
-    results: Path,
+def copy_project(project: Path, copy: Path, results: Path, pages: Sequence[str]) -> None:
+    """Copy what a deposit contains: the workflow, records, own data and results."""
+    names = [Path("Snakefile"), *map(Path, FILES)]
+    for folder in (*WORKFLOW, *WHOLE):
+        names += [
+            path.relative_to(project)
+            for path in _visible_files(project / folder)
+            if folder in WHOLE or path.name in WORKFLOW_FILES or path.suffix in WORKFLOW_FILES
+        ]
+    names += [
+        OWN_DATA / key
+        for key, entry in load_registry(project).files.items()
+        if OWN_FILE_NOTE in (entry.note or "")
+    ]
+    files = {name: project / name for name in names if (project / name).is_file()}
+    for receipt in receipts_in(results):
+        stem = receipt.name.removesuffix(".receipt.json")
+        outputs = [receipt.parent / output["path"] for output in read_receipt(receipt)["outputs"]]
+        for path in (*outputs, receipt, receipt.with_name(f"{stem}.verdicts.json")):
+            files["results" / path.relative_to(results)] = path
+    # Other files next to the folders of the tiers are not results.
+    files |= {Path("results", name): results / name for name in (*pages, NAME)}
+    for name, path in files.items():
+        if path.is_file():
+            refuse_link(path, project)
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, copy / name)
+
+
+def pack(
+    copy: Path,
     out: Path,
-    project: Path,
-    cache: str = "resources",
-    papers: Mapping[str, Paper] = {},
-    audits: FindAudits = lambda paper, chapter: NO_AUDITS,
-) -> Path:
-    """Write a results folder as a zipped Workflow Run RO-Crate."""
-    if not out.parent.is_dir():
-        raise ReceiptError(f"{out.parent} is not a folder; create it, or choose another one.")
+    cache: str,
+    papers: Mapping[str, Paper],
+    registry: Registry,
+    pages: Sequence[str],
+) -> None:
+    """Write the copy of a project as a zipped Workflow Run RO-Crate."""
+    results = copy / "results"
     paths = receipts_in(results)
-    if not paths:
-        raise ReceiptError(f"{results} contains no receipts; run `everycell make` first.")
-    collected = collect(papers, results, project, audits=audits)
-    faults = [fault for path in paths for fault in verify(path, project, results)]
-    faults += [fault for result in collected for fault in result.faults]
-    if not faults:
-        faults = check_lineage(results, project)
-    if faults:
-        first, *more = dict.fromkeys(faults)
-        raise ReceiptError(
-            f"{results} failed verification, so no crate was written: {first}"
-            + f" Run `everycell verify {results}` to list all faults." * bool(more)
-        )
-    _require_code(paths, results, project)
-    pages = {}
-    if (results / INDEX).is_file():
-        pages = pages_of(results, collected, papers, find_deviations(results, project).notices)
-    for page in outdated_pages(results, pages):
-        raise ReceiptError(
-            f"{results}: {page} does not match these results, so no crate was written; run "
-            "`everycell page` in the project that made them."
-        )
-    if (
-        (results / NAME).is_file()
-        and is_own(results, project)
-        and read_lineage(results) != lineage_of(results, project, cache)
-    ):
-        raise ReceiptError(
-            f"{results / NAME} does not match Snakemake's records, so no crate was written; run "
-            "`everycell page`."
-        )
     keys = {path.parent.name for path in paths}
-    crate = _Crate(project, cache, [paper for key, paper in papers.items() if key in keys])
+    crate = _Crate(copy, cache, [paper for key, paper in papers.items() if key in keys], registry)
     for path in paths:
         crate.add_result(results, path)
-    # Other files next to the folders of the tiers are not results.
     for name in (*pages, NAME):
         if (results / name).is_file():
             crate.add_file(results / name, f"results/{name}")
-    draft = out.with_name(f".{out.name}.draft.zip")
-    try:
-        crate.finish().write_zip(draft)
-        draft.replace(out)
-    finally:
-        draft.unlink(missing_ok=True)
-    return out
-
-
-def _require_code(receipts: Sequence[Path], results: Path, project: Path) -> None:
-    """Refuse results that were not made by the project's current code."""
-    outdated = made_by_other_code(receipts, project)
-    if outdated:
-        path, commit = next(iter(outdated.items()))
-        name = path.relative_to(results).as_posix().removesuffix(".receipt.json")
-        raise ReceiptError(
-            f"{results}: {len(outdated)} of {len(receipts)} results were made by a different "
-            f"version of the code ({name}: commit {_short_commit(commit)}; this project: "
-            f"{_short_commit(commit_of(project))}), so no crate was written; run snakemake again, "
-            "or write the crate in a checkout of that commit."
-        )
-
-
-def _short_commit(commit: str | None) -> str:
-    return commit[:12] if commit else "unknown"
+    crate.finish().write_zip(out)
 
 
 class _Crate:
     """A crate under construction, with the run of the workflow and an action for each result."""
 
-    def __init__(self, project: Path, cache: str, papers: Sequence[Paper]) -> None:
+    def __init__(
+        self, project: Path, cache: str, papers: Sequence[Paper], registry: Registry
+    ) -> None:
         self.project = project
-        # The path that receipts use.
-        self.cache = input_path(project / cache, project)
-        self.registry = load_registry()
+        self.cache = cache
+        self.registry = registry
         self.crate = ROCrate(version="1.1")
         self.crate.metadata.extra_terms.update(TERMS)
         self.crate.name = "Results of everycell"
@@ -174,7 +144,6 @@ class _Crate:
         self.crate.license = self.licence
         self.author = self.add("#authors", "Organization", name=author)
         self.crate.root_dataset["author"] = self.author
-        _refuse_link(project / "Snakefile", project)
         self.workflow = self.crate.add_workflow(
             project / "Snakefile",
             "Snakefile",
@@ -195,11 +164,10 @@ class _Crate:
             self.add(uri, "CreativeWork", name=name, version=version)
             for uri, (name, version) in PROFILES.items()
         ]
-        for part in WORKFLOW:
-            source = project / part
-            for path in _workflow_files(source) if source.is_dir() else [source]:
-                if path.is_file():
-                    self.add_file(path, path.relative_to(project).as_posix())
+        for path in _visible_files(project):
+            name = path.relative_to(project).as_posix()
+            if name != "Snakefile" and (name in FILES or not name.startswith("results/")):
+                self.add_file(path, name)
         config = self.crate.add_formal_parameter(
             "config", "File", identifier="#config", description="Settings of the workflow."
         )
@@ -226,7 +194,6 @@ class _Crate:
     def add_file(self, path: Path, name: str) -> Entity:
         """Add a file to the crate under a path, unless it exists; return its entity."""
         if name not in self.entities:
-            _refuse_link(path, self.project)
             properties = {
                 "name": name,
                 "contentSize": str(path.stat().st_size),
@@ -356,12 +323,12 @@ class _Crate:
         return self.crate
 
 
-def _refuse_link(path: Path, project: Path) -> None:
+def refuse_link(path: Path, project: Path) -> None:
     """Refuse a link that would copy a file from outside the project."""
     if path.is_symlink() and not path.resolve().is_relative_to(project.resolve()):
         raise ReceiptError(
-            f"{path} is a link to a file outside the project, so no crate was written; replace it "
-            "by the file, or remove it."
+            f"{path} is a link to a file outside the project, so no deposit was written; replace "
+            "it by the file, or remove it."
         )
 
 
@@ -384,11 +351,15 @@ def _settings(receipt: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield "seed", receipt["seed"]
 
 
-def _workflow_files(folder: Path) -> list[Path]:
-    """Files of the workflow below a folder, sorted."""
+def _visible_files(folder: Path) -> list[Path]:
+    """Files below a folder, sorted, without hidden ones, backup copies and what packaging makes."""
     return sorted(
         path
         for path in folder.rglob("*")
-        if (path.name in WORKFLOW_FILES or path.suffix in WORKFLOW_FILES)
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.is_file()
+        and not path.name.endswith(("~", ".pyc"))
+        and not any(
+            part.endswith(".egg-info") or (part.startswith(".") and part not in FILES)
+            for part in path.relative_to(folder).parts
+        )
     )

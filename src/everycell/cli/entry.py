@@ -42,6 +42,8 @@ def main() -> None:
     """Run the command; if a package is missing, report what to install and exit with code 2."""
     warnings.showwarning = _warn_once
     guard_streams()
+    if len(sys.argv) == 1:
+        sys.argv.append("--help")
     try:
         from everycell.cli import app
 

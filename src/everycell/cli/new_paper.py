@@ -36,8 +36,10 @@ REPOSITORY_TEMPLATES = {
     "workflow/papers/__init__.py": "papers.py.j2",
     "config.yaml": "config.yaml.j2",
     "profiles/default/config.yaml": "profile.yaml.j2",
+    "profiles/slurm/config.yaml": "slurm_profile.yaml",
     "pyproject.toml": "pyproject.toml.j2",
     "README.md": "README.md.j2",
+    ".gitattributes": "gitattributes",
     ".gitignore": "gitignore.j2",
     ".github/workflows/reproduce.yml": "github_workflow.yml",
 }
@@ -145,6 +147,10 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
         "licence": "none stated",
         "feeds": [f"{key}/table_1"],
     }
+    if source.script is not None:
+        script = root / PAPERS / key / source.script.name
+        shutil.copyfile(source.script, script)
+        paths.append(script)
     for name, path in source.files.items():
         add_file(
             root,

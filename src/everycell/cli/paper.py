@@ -8,7 +8,7 @@ import signal
 import sys
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -20,6 +20,9 @@ from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
 from everycell.records.cells import RecordError
 
+if TYPE_CHECKING:
+    from everycell.cli.table_sources import TableSource
+
 #: Line of the Snakefile that follows the chapters.
 FINISH_LINE = "include: FINISH\n"
 
@@ -28,12 +31,16 @@ Runs = Annotated[
     list[str] | None,
     typer.Option(
         help="One or more runs in TREC format; NAME=FILE if the file name differs from the name of "
-        "the system in the table.",
+        "the system in the table, NAME@COLLECTION=FILE if the collection is unclear.",
     ),
     RUN,
 ]
 QrelsOption = Annotated[
-    Path | None, typer.Option(help="Relevance judgements in TREC format."), QRELS
+    list[str] | None,
+    typer.Option(
+        help="Relevance judgements in TREC format; NAME=FILE for each collection of the table."
+    ),
+    QRELS,
 ]
 Table = Annotated[
     Path | None,
@@ -44,15 +51,25 @@ Table = Annotated[
 ]
 Values = Annotated[
     Path | None,
-    typer.Option(help="Instead of runs: reproduced values, in the format of --table."),
+    typer.Option(
+        help="Instead of runs: reproduced values, in the format of --table; others are not run."
+    ),
     Input(("values",)),
+]
+Script = Annotated[
+    Path | None,
+    typer.Option(
+        help="Instead of runs: a Python script that writes the reproduced values, in the format of "
+        "--table, to the file named by its first argument."
+    ),
+    Input(),
 ]
 Measures = Annotated[
     list[str] | None,
     typer.Option(help="PUBLISHED=MEASURE, if ir_measures has another name for the measure."),
 ]
 #: Options that take all arguments up to the next option.
-GREEDY = ("--runs", "--measures")
+GREEDY = ("--runs", "--qrels", "--measures")
 
 
 class GreedyOptions(TyperCommand):
@@ -64,7 +81,12 @@ class GreedyOptions(TyperCommand):
         for argument in args:
             if argument.startswith("-"):
                 option = argument if argument in GREEDY else None
-            elif option and repeated[-1] != option:
+            elif repeated and repeated[-1] == option:
+                pass
+            # A key or folder may follow a single file of judgements.
+            elif option == "--qrels" and "=" not in argument:
+                option = None
+            elif option:
                 repeated.append(option)
             repeated.append(argument)
         return super().parse_args(ctx, repeated)
@@ -83,19 +105,25 @@ def init(
     table: Table = None,
     values: Values = None,
     measures: Measures = None,
+    script: Script = None,
 ) -> None:
     """Create a repository for your own paper, ready to run.
 
     With --runs, --qrels and --table, it evaluates your runs and compares them with the published
     values; with --values and --table, it compares values that you computed. Without these options,
     it has a small example table. Run `snakemake --cores 2` in it to make the results and the page.
+
+    Examples
+    --------
+    everycell init smith2026 --table table.csv --runs *.run --qrels qrels.txt
+
+    everycell init smith2026 --table table.csv --runs */*.run --qrels DL19=19.txt DL20=20.txt
     """
     from everycell.cli.new_paper import make_repository, require_key
-    from everycell.cli.table_sources import table_source
 
     require_key(key)
     folder = folder or Path(key)
-    source = table_source(runs, qrels, table, values, measures)
+    source = _table_source(runs, qrels, table, values, measures, script)
     make_repository(folder, key, source)
     echo(f"{folder}: a repository with {pluralise(len(source.cells), 'published value')}.")
     for note in source.notes:
@@ -117,6 +145,7 @@ def new(
     table: Table = None,
     values: Values = None,
     measures: Measures = None,
+    script: Script = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Add the line to the Snakefile without asking.")
     ] = False,
@@ -127,12 +156,11 @@ def new(
     file later, use `everycell paper add-data KEY FILE --as first.run --replace`.
     """
     from everycell.cli.new_paper import add_paper, require_key
-    from everycell.cli.table_sources import table_source
 
     line = f'include: "workflow/papers/{key}/ch1.smk"\n'
     papers = project.papers()
     if key in papers and key in project.papers_not_included(project.ROOT):
-        if runs or qrels or table or values or measures:
+        if runs or qrels or table or values or measures or script:
             raise RecordError(
                 f"The files of {key} already exist; choose another key, or include them in the "
                 f"Snakefile with `everycell paper new {key} --yes`."
@@ -146,7 +174,7 @@ def new(
     if key in papers:
         raise RecordError(f"The key {key} is taken; choose another, such as smith2026b.")
     require_key(key)
-    source = table_source(runs, qrels, table, values, measures)
+    source = _table_source(runs, qrels, table, values, measures, script)
     cache = Path(read_config(Path("config.yaml")).cache)
     for path in add_paper(project.ROOT, key, source, cache=cache):
         echo(f"{path}")
@@ -161,6 +189,36 @@ def new(
 
 
 new.command_class = GreedyOptions  # type: ignore[attr-defined]
+
+
+def _table_source(
+    runs: list[str] | None,
+    qrels: list[str] | None,
+    table: Path | None,
+    values: Path | None,
+    measures: list[str] | None,
+    script: Path | None,
+) -> TableSource:
+    """Source given by the options of a command, or the example if there are none."""
+    from everycell.cli.run_sources import source_from_runs
+    from everycell.cli.table_sources import EXAMPLE, source_from_script, source_from_values
+
+    if not (runs or qrels or table or values or measures or script):
+        example = [f"{name}={EXAMPLE / name.lower()}.run" for name in ("First", "Second")]
+        qrels, table = [str(EXAMPLE / "qrels.txt")], EXAMPLE / "table_1.csv"
+        source = source_from_runs(example, qrels, table, ())
+        source.title, source.is_example = "Ranking quality of two systems", True
+        return source
+    if table and values and not (runs or qrels or measures or script):
+        return source_from_values(values, table)
+    if table and script and not (runs or qrels or measures or values):
+        return source_from_script(script, table)
+    if table and runs and qrels and not (values or script):
+        return source_from_runs(runs, qrels, table, measures or ())
+    raise RecordError(
+        "The options do not describe a table; give --table with --runs and --qrels, with --values, "
+        "or with --script."
+    )
 
 
 def _add_line(snakefile: Path, line: str, *, yes: bool) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -88,6 +89,8 @@ def rebuild_and_compare(
                 f"than {bound:.0%} of the range, which the record allows: {reason}"
             )
             echo("\n".join([heading, *_lines(compared.cells)]))
+            if pictures := [file for file in compared.files if file.endswith(PICTURES)]:
+                echo(f"Not compared, since they show these cells: {', '.join(pictures)}.")
     if is_different:
         echo(f"The new results are in {folder}.", err=True)
     elif into is None:
@@ -98,22 +101,24 @@ def rebuild_and_compare(
 def differences_beyond(compared: Difference, results: Path, new: Path, bound: float) -> list[str]:
     """Cells and files that differ by more than a share of the range of their metric or column.
 
-    The range is that of the numbers made again. Other formats of a table may differ if it does.
+    The range is that of the numbers made again. Other text files of the result may differ only in
+    numbers, and only as a cell of a table does; pictures (`PICTURES`) are not compared.
     """
-    beyond = [
-        file
-        for file in compared.files
-        if not bound or f"{file.rpartition('.')[0]}.csv" not in compared.files
-    ]
-    for file in compared.files if bound else ():
+    if not bound:
+        return list(compared.files)
+    beyond = []
+    all_changes: list[Change] = []
+    folders = [(folder / compared.name).parent for folder in (results, new)]
+    for file in compared.files:
         if not file.endswith(".csv"):
             continue
-        paths = [(folder / compared.name).parent / file for folder in (results, new)]
-        old, rebuilt = map(cells_of, paths)
+        old, rebuilt = (cells_of(folder / file) for folder in folders)
         numbers: dict[str, list[float]] = {}
         for key, text in rebuilt.items():
             numbers.setdefault(key.rpartition(" / ")[2], []).append(_number(text))
-        for change in changes(old, rebuilt):
+        file_changes = changes(old, rebuilt)
+        all_changes += file_changes
+        for change in file_changes:
             values = [
                 value
                 for value in numbers.get(change.key.rpartition(" / ")[2], ())
@@ -123,7 +128,46 @@ def differences_beyond(compared: Difference, results: Path, new: Path, bound: fl
             allowed = bound * (span or max(map(abs, values), default=0.0))
             if not abs(_number(change.old) - _number(change.new)) <= allowed:
                 beyond.append(change.key)
+    for file in compared.files:
+        if file.endswith(PICTURES):
+            is_allowed = f"{file.rpartition('.')[0]}.csv" in compared.files
+        elif not file.endswith(".csv"):
+            first, second = (_text_of(folder / file) for folder in folders)
+            is_allowed = _differs_as_cells(first, second, all_changes)
+        else:
+            continue
+        if not is_allowed:
+            beyond.append(file)
     return beyond
+
+
+#: Files whose bytes change with a table in ways that no cell determines.
+PICTURES = (".pdf", ".png", ".svg")
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+def _text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def _differs_as_cells(old: str, new: str, cells: Sequence[Change]) -> bool:
+    """Whether two texts differ only in numbers to which changed cells were rounded."""
+    if NUMBER.sub("#", old) != NUMBER.sub("#", new):
+        return False
+    pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
+    return all(
+        any(_rounds_to(cell.old, first) and _rounds_to(cell.new, second) for cell in cells)
+        for first, second in dict.fromkeys(pairs)
+        if first != second
+    )
+
+
+def _rounds_to(cell: str | None, number: str) -> bool:
+    """Whether a cell is rounded to a number; a sign is not part of it."""
+    digits, _, exponent = number.lower().partition("e")
+    unit = 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
+    # A number that lies halfway may be rounded up or down.
+    return abs(abs(_number(cell)) - float(number)) <= 0.5000001 * unit
 
 
 def _number(text: str | None) -> float:

@@ -215,9 +215,11 @@ def page() -> None:
 
     papers = project.papers()
     results = collect_results(papers, audits=audits_of)
-    write_lineage(project.RESULTS, project.ROOT, read_config(Path("config.yaml")).cache)
+    config = read_config(Path("config.yaml"))
+    write_lineage(project.RESULTS, project.ROOT, config.cache)
     notices = find_deviations(project.RESULTS, project.ROOT).notices
-    path = write_page(project.RESULTS / "index.html", results, papers, notices)
+    index = project.RESULTS / "index.html"
+    path = write_page(index, results, papers, notices, config.repository)
     typer.echo(f"Page: {path}")
 
 

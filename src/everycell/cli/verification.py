@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from everycell.cli import project
 from everycell.cli.printing import echo, pluralise
 from everycell.cli.project import require_receipts
+from everycell.config import repository_of
+from everycell.receipts.lineage_checks import check_lineage, files_without_jobs
 from everycell.receipts.provenance import NAME as LINEAGE
-from everycell.receipts.provenance import check_lineage, files_without_jobs
-from everycell.receipts.receipts import ReceiptError, absent_inputs, is_own, made_by_other_code
+from everycell.receipts.receipts import (
+    ReceiptError,
+    absent_inputs,
+    is_own,
+    made_by_other_code,
+    read_receipt,
+)
 from everycell.receipts.receipts import verify as verify_receipt
 from everycell.records.folders import Tier
-from everycell.records.papers import Artefact
+from everycell.records.papers import Artefact, Paper
 from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.cells import sources_of
@@ -29,6 +36,8 @@ PAGE = (
     "excluded_claims.csv",
     "badge.svg",
 )
+#: Folders of the page, of the documentation and of its graphs and pictures.
+SITE = ("pages", "site", "rulegraphs", "pictures")
 #: Files of the project itself; a result cannot be checked, or made again, without them.
 OWN = ("published/", "recorded/")
 
@@ -65,6 +74,10 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
     for receipt in receipts:
         if receipt.with_name(receipt.name.removesuffix(".receipt.json")) not in stems:
             faults += verify_receipt(receipt, project.ROOT, results)
+    faults += [
+        f"{path} belongs to no receipt in {results}; remove it, or move it elsewhere."
+        for path in _unlisted_files(results, receipts, papers if own else None)
+    ]
     unrecorded_files: list[str] = []
     absent_files: set[str] = set()
     other_code: Collection[Path] = ()
@@ -117,7 +130,13 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
 
         # The page compares with the project's own settings.
         page_deviations = find_deviations(results, project.ROOT) if overrides else deviations
-        pages = pages_of(results, all_results, papers, page_deviations.notices)
+        pages = pages_of(
+            results,
+            all_results,
+            papers,
+            page_deviations.notices,
+            repository_of(project.ROOT),
+        )
         faults += [
             f"{page} does not match these results (it is outdated, or was edited); redraw it with "
             "`everycell page`."
@@ -160,6 +179,38 @@ def has_files(artefact: Artefact, tier: Tier, results: Path) -> bool:
     """Whether any file of a result exists; without one, there is nothing to verify."""
     stem = stem_of(artefact, tier, results)
     return any(stem.with_name(stem.name + suffix).exists() for suffix in SUFFIXES)
+
+
+def _unlisted_files(
+    results: Path, receipts: Iterable[Path], papers: Mapping[str, Paper] | None
+) -> list[Path]:
+    """Files of a results folder that no job lists, apart from pages; hidden files are skipped.
+
+    Pages must be those of the chapters of `papers`, if these are known.
+    """
+    listed = {results / name for name in (*PAGE, LINEAGE, "README.md")}
+    for receipt in receipts:
+        stem = receipt.name.removesuffix(".receipt.json")
+        listed |= {receipt, receipt.with_name(f"{stem}.verdicts.json")}
+        try:
+            outputs = [receipt.parent / file["path"] for file in read_receipt(receipt)["outputs"]]
+        except ReceiptError:  # reported with its result
+            outputs = list(receipt.parent.glob(f"{stem}.*"))
+        listed.update(outputs)
+    known = papers or {}
+    stems = {f"{key}_ch{chapter}" for key in known for chapter in known[key].chapters}
+    unlisted = []
+    # Unlike `rglob`, these patterns follow links.
+    for path in (path for depth in range(1, 4) for path in results.glob("/".join("*" * depth))):
+        parts = path.relative_to(results).parts
+        is_page = parts[0] == "pages" and len(parts) == 2 and path.stem in stems
+        if any(part.startswith(".") for part in parts) or path in listed or is_page:
+            continue
+        if parts[0] in SITE and (parts[0] != "pages" or papers is None):
+            continue
+        if not path.is_dir() or len(parts) == 3:
+            unlisted.append(path)
+    return sorted(unlisted)
 
 
 def _list(files: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ from everycell.base.files import (
     naming,
     sha256,
 )
+from everycell.jobs.processes import allow_processes
 from everycell.receipts.code import (
     LIBRARY,
     code_sha256,
@@ -71,10 +72,9 @@ def is_user_error(error: BaseException) -> bool:
     return type(error) is ValueError and Path(frames[-1].filename).is_relative_to(library)
 
 
-def parameters_line(parameters: Mapping[str, Any]) -> str:
-    """Last line of the log of a successful job: its parameters as JSON."""
-    values = {name: repr(value) for name, value in parameters.items()}
-    return json.dumps({"parameters": values}, ensure_ascii=False)
+def parameter_texts(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Parameters as in records of jobs, which have values of any type."""
+    return {name: repr(value) for name, value in parameters.items()}
 
 
 class Job:
@@ -122,6 +122,7 @@ class Job:
                 record_path(output).unlink(missing_ok=True)
             self._check_library()
             self._code = self._check_code()
+            allow_processes({*self._code, *self.input_hashes})
         except BaseException as error:
             with self.log:
                 self._log_error(error)
@@ -243,20 +244,22 @@ class Job:
         trace: TracebackType | None,
     ) -> None:
         """Finish the job, or log its error."""
+        allow_processes(())
         with self.log:
             try:
                 if error is None:
                     self._finish()
+                    parameters = parameter_texts(dict(self.snakemake.params.items()) | self.facts)
                     for output in self._intermediate_outputs():
-                        write_record(output, self.input_hashes, self.uncovered_code)
+                        write_record(output, self.input_hashes, parameters, self.uncovered_code)
+                    # The last line of the log of a successful job.
+                    line = json.dumps({"parameters": parameters}, ensure_ascii=False)
+                    self.log.write(f"{line}\n")
             except BaseException as fault:
                 self._log_error(fault)
                 raise
             if error is not None:
                 self._log_error(error)
-            else:
-                parameters = dict(self.snakemake.params.items()) | self.facts
-                self.log.write(parameters_line(parameters) + "\n")
 
     def _finish(self) -> None:
         """Check that inputs and code did not change while the job ran."""

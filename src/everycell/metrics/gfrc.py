@@ -245,15 +245,35 @@ def turn_similarities(
     return pd.Series(similarity, index=achieved.index, dtype=float)
 
 
-def group_fairness(similarities: npt.ArrayLike) -> float:
+def turn_weights(
+    turns: Sequence[str],
+    word_counts: npt.ArrayLike,
+    gains: npt.ArrayLike,
+    budget: int = READING_BUDGET,
+) -> pd.Series:
+    """Position weight PW(S) of each turn with a relevant entity: its largest entity weight.
+
+    Source: sakai2023, section 3.2, which names this weight and uses 1 instead.
+    """
+    relevant = checked_gains(gains) > 0
+    weights = position_weight(np.asarray(word_counts, dtype=float)[relevant], budget)
+    labels = np.asarray(list(turns), dtype=object)[relevant]
+    return pd.Series(weights).groupby(labels, sort=False).max()
+
+
+def group_fairness(similarities: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:
     r"""Group fairness for one attribute set: mean over relevant turns.
 
-    .. math:: GF_m(C) = \frac{1}{|S|} \sum_{S_i \in S} DistrSim_m(D_m(S_i) \| D^*_m)
+    .. math:: GF_m(C) = \frac{1}{\sum_i PW(S_i)}
+              \sum_{S_i \in S} PW(S_i)\, DistrSim_m(D_m(S_i) \| D^*_m)
 
-    0 if no turn has a relevant entity. Source: sakai2023, Eq. 10.
+    Equal weights by default (Eq. 10). For others (Eq. 4) the paper does not state the normaliser;
+    the sum of the weights keeps the score in [0, 1]. 0 if no turn has a relevant entity.
     """
     values = np.asarray(similarities, dtype=float)
-    return float(values.mean()) if values.size else 0.0
+    shares = None if weights is None else np.asarray(weights, dtype=float)
+    is_empty = values.size == 0 if shares is None else not shares.any()
+    return 0.0 if is_empty else float(np.average(values, weights=shares))
 
 
 def combine(relevance: float, group_fairness: float, alpha: float = 0.5) -> float:

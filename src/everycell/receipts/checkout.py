@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -63,6 +63,13 @@ def state_of_code(
     if not different:
         return {"dirty": False}
     return {"dirty": True, "difference": code_sha256(different, root)}
+
+
+def ignored_files(names: Sequence[str], root: Path) -> set[str]:
+    """Files that Git ignores; empty without Git."""
+    options = ("--others", "--ignored", "--exclude-standard", "-z")
+    ignored = _git(root, "--literal-pathspecs", "ls-files", *options, "--", *names)
+    return set((ignored or "").split("\0")) if names else set()
 
 
 def is_shallow(root: Path) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from everycell.receipts.imports import imported_names
+from everycell.receipts.imports import imported_names, names_after_option
 from everycell.records.folders import PAPERS, WORKFLOW
 
 #: Folder that contains the package: `src` of a checkout, or `site-packages`.
@@ -175,6 +175,11 @@ def _dependencies(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...]
                 # `site-packages` contains other packages too.
                 if root != LIBRARY or package in PACKAGES:
                     modules += _files_of_module(root, name)
+    # Python looks for such a module in the working folder, too.
+    folders = {*roots, *(root.parent for root in roots if root != LIBRARY)} - {LIBRARY}
+    for name in names_after_option(source):
+        if name.partition(".")[0] not in PACKAGES:
+            modules += [file for root in sorted(folders) for file in _files_of_module(root, name)]
     return tuple(modules), _named_files(path, source, roots)
 
 

@@ -244,12 +244,13 @@ def cells_of(path: Path) -> dict[str, str]:
     columns = list(table.columns)
     if "value" in columns:
         keys = columns[: columns.index("value")]
-        rows = [
-            (" / ".join(row[column] for column in keys), row["value"])
-            for row in table.to_dict("records")
-        ]
-        if len(dict(rows)) == len(rows):
-            return dict(rows)
+        values = {}
+        for row in table.to_dict("records"):
+            key = " / ".join(row[column] for column in keys)
+            values[key] = row["value"]
+            values |= {f"{key} / {column}": row[column] for column in columns[len(keys) + 1 :]}
+        if len(values) == len(table) * (len(columns) - len(keys)):
+            return values
     return {
         f"row {number} / {column}": row[column]
         for number, row in enumerate(table.to_dict("records"), 1)

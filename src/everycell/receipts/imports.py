@@ -23,6 +23,14 @@ OTHER = re.compile(r"(?<!\w)import(?!\w)|__import__|import_module|run_module")
 ENCODING = re.compile(rb"\A(?:[^\n]*\n)?[ \t\f]*#[^\n]*coding[:=]")
 #: Functions that import the module that their first argument names.
 IMPORTING = ("import_module", "__import__", "run_module")
+#: A module after the option `-m` of Python, in one string or as an element of its own.
+RUN = re.compile(r"""["'\s]-m["']?[\s,]+["']?(\w[\w.]*)""")
+
+
+def names_after_option(source: bytes) -> list[str]:
+    """Modules that a file runs with ``python -m``, and the scripts of packages among them."""
+    names = RUN.findall(source.decode("utf-8-sig", "replace")) if b"-m" in source else []
+    return [name for module in names for name in (module, f"{module}.__main__")]
 
 
 def imported_names(source: bytes) -> list[str]:

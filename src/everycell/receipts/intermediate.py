@@ -21,13 +21,15 @@ WORK, RECORDS = "work", "work/.hashes"
 
 
 class OutputRecord(BaseModel):
-    """Record of an output: its hash, those of a folder's files, of all inputs, of other code."""
+    """Record of an output: its hash, those of a folder's files, and what its job ran with."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     sha256: str
     files: dict[str, str] = {}
     inputs: dict[str, str]
+    #: As in the log of the job, which may be gone or that of another run.
+    parameters: dict[str, str] = {}
     uncovered_code: dict[str, str] = {}
 
     def hash_of(self, below: str) -> str | None:
@@ -56,9 +58,12 @@ def is_intermediate(path: str | Path) -> bool:
 
 
 def write_record(
-    output: Path, inputs: Mapping[Path, str], uncovered_code: Mapping[str, str] | None = None
+    output: Path,
+    inputs: Mapping[Path, str],
+    parameters: Mapping[str, str] | None = None,
+    uncovered_code: Mapping[str, str] | None = None,
 ) -> None:
-    """Record the hash of an output, which is complete, and those of the inputs of its job."""
+    """Record the hash of an output, which is complete, and the inputs and parameters of its job."""
     hashes = file_hashes(output)
     sources = {source.as_posix(): digest for source, digest in sorted(inputs.items())}
     is_folder = output.is_dir()
@@ -66,6 +71,7 @@ def write_record(
         sha256=folder_fingerprint(hashes) if is_folder else hashes[""],
         files=hashes if is_folder else {},
         inputs=sources,
+        parameters=dict(parameters or {}),
         uncovered_code=dict(uncovered_code or {}),
     )
     write_json(record_path(output), record.model_dump(exclude_defaults=True))
@@ -79,24 +85,25 @@ def read_record(output: str | Path, root: Path = Path()) -> OutputRecord | None:
         return None
 
 
-def recorded_hashes(
-    outputs: Iterable[str], root: Path
-) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Hashes that a job recorded: of inputs, except external folders, outputs, uncovered code."""
-    sources: dict[str, str] = {}
-    output_hashes: dict[str, str] = {}
-    code: dict[str, str] = {}
+def recorded_job(outputs: Iterable[str], root: Path) -> OutputRecord:
+    """Record of a job: `files` has its outputs and the files in them.
+
+    An output that is a link, or a folder of links, may come from Snakemake's output cache. Its
+    record may be that of an earlier job, and does not count.
+    """
+    job = OutputRecord(sha256="", inputs={})
     for output in filter(is_intermediate, sorted(outputs)):
-        if (record := read_record(output, root)) is not None:
-            output_hashes[output] = record.sha256
-            output_hashes |= {f"{output}/{name}": digest for name, digest in record.files.items()}
-            code |= record.uncovered_code
-            sources |= {
-                source: digest
-                for source, digest in record.inputs.items()
-                if source.startswith((f"{WORK}/", "results/")) or not (root / source).is_dir()
-            }
-    return sources, output_hashes, code
+        record = None if links_of(root / output) else read_record(output, root)
+        if record is not None:
+            files = {f"{output}/{name}": digest for name, digest in record.files.items()}
+            job = OutputRecord(
+                sha256="",
+                files=job.files | {output: record.sha256} | files,
+                inputs=job.inputs | record.inputs,
+                parameters=job.parameters | record.parameters,
+                uncovered_code=job.uncovered_code | record.uncovered_code,
+            )
+    return job
 
 
 def expected_hash(path: Path) -> tuple[str, Path] | None:
@@ -116,11 +123,15 @@ def expected_hash(path: Path) -> tuple[str, Path] | None:
 def is_from_cache(output: Path) -> bool:
     """Whether an output is a link, or a folder of links, into Snakemake's output cache."""
     cache = os.environ.get("SNAKEMAKE_OUTPUT_CACHE")
-    entries = [output, *output.iterdir()] if output.is_dir() else [output]
     return cache is not None and any(
-        entry.is_symlink() and entry.resolve().is_relative_to(Path(cache).resolve())
-        for entry in entries
+        link.resolve().is_relative_to(Path(cache).resolve()) for link in links_of(output)
     )
+
+
+def links_of(output: Path) -> list[Path]:
+    """Links among an output and the entries of its folder."""
+    entries = [output, *output.iterdir()] if output.is_dir() else [output]
+    return [entry for entry in entries if entry.is_symlink()]
 
 
 def _hash_in_receipt(path: Path) -> tuple[str, Path] | None:

@@ -10,19 +10,17 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from everycell.base.files import has_fingerprint, sha256, write_json
+from everycell.base.files import sha256, write_json
 from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
-from everycell.receipts.intermediate import is_intermediate, recorded_hashes
+from everycell.receipts.intermediate import recorded_job
 from everycell.receipts.receipts import (
     ReceiptError,
     content_hash,
     is_own,
-    is_released,
     read_receipt,
     receipts_in,
 )
-from everycell.receipts.uncovered import faults_of_uncovered_code
 from everycell.records.registry import load_registry
 
 NAME = "lineage.json"
@@ -36,9 +34,9 @@ class JobRecord(BaseModel):
     """A job of the workflow.
 
     `hashes` maps its inputs to their hashes, and `output_hashes` its outputs below `work/` and the
-    files in them; `uncovered_code` is as in a receipt. Snakemake's records lack the names of
-    parameters, which come from the job's log instead; without the log, the names are "#1", "#2" and
-    so on.
+    files in them; `uncovered_code` is as in a receipt. Parameters come from the record of an
+    output. Snakemake's records, which `snakemake --touch` rewrites, lack their names; without a
+    record of the output, these come from the job's log, or are "#1", "#2" and so on.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -88,16 +86,17 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
     hashes = _Hashes(project, cache)
     records = []
     for job, names in sorted(outputs.items()):
-        sources, output_hashes, code = recorded_hashes(names, project)
+        own = recorded_job(names, project)
         records.append(
             JobRecord(
                 rule=job[0],
                 outputs=sorted(names),
                 inputs=job[1],
-                parameters=_parameters_by_name(job[2], [project / log for log in job[3]]),
-                hashes=hashes.of(job[1], checksums[job], ends[job]) | sources,
-                output_hashes=output_hashes,
-                uncovered_code=code,
+                parameters=own.parameters
+                or _parameters_by_name(job[2], [project / log for log in job[3]]),
+                hashes=hashes.of(job[1], checksums[job], ends[job]) | own.inputs,
+                output_hashes=own.files,
+                uncovered_code=own.uncovered_code,
             )
         )
     hashes.save()
@@ -274,7 +273,15 @@ def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[J
     """Jobs that made the results of a folder, including those in its `lineage.json`."""
     jobs = snakemake_jobs(project, cache)
     recorded = {path for job in jobs for path in job.outputs}
-    jobs += [job for job in read_lineage(results) if not recorded & set(job.outputs)]
+    earlier = {job.outputs: job for job in read_lineage(results)}
+    # The records of intermediate files that were removed are gone with them.
+    jobs = [
+        job.model_copy(update={"output_hashes": earlier[job.outputs].output_hashes})
+        if job.outputs in earlier and not any((project / path).exists() for path in job.outputs)
+        else job
+        for job in jobs
+    ]
+    jobs += [job for job in earlier.values() if not recorded & set(job.outputs)]
     inputs: set[str] = set()
     for receipt in receipts_in(results):
         try:
@@ -282,102 +289,6 @@ def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[J
         except ReceiptError:
             continue
     return sorted(upstream_jobs(jobs, inputs), key=lambda job: job.outputs)
-
-
-def files_without_jobs(results: Path) -> list[str]:
-    """Files below `work/` that results depend on but whose jobs are not in `lineage.json`, sorted.
-
-    If `everycell page` ran after the results were made, there are none.
-    """
-    jobs = read_lineage(results)
-    receipts = receipts_in(results)
-    used = {source["path"] for path in receipts for source in read_receipt(path)["inputs"]}
-    used |= {path for job in jobs for path in job.inputs}
-    outputs = {path for job in jobs for path in job.outputs}
-    return sorted(
-        path
-        for path in used
-        # A job may have made a parent folder of the file.
-        if path.startswith("work/")
-        and outputs.isdisjoint({path, *map(str, PurePosixPath(path).parents)})
-    )
-
-
-def check_lineage(results: Path, project: Path, cache: str = "resources") -> list[str]:
-    """Check `lineage.json` against itself, the receipts and existing files; return its faults.
-
-    In the project, intermediate files are compared with the records of its jobs, which may be newer
-    than `lineage.json`.
-    """
-    path, jobs = results / NAME, read_lineage(results)
-    job_counts = Counter(output for job in jobs for output in job.outputs)
-    faults = [
-        f"{path} lists two jobs that made {output}; run `everycell page` in the project that made "
-        "the results."
-        for output, number in job_counts.items()
-        if number > 1
-    ]
-    hash_of_file: dict[str, str] = {}
-    for receipt in receipts_in(results):
-        inputs = read_receipt(receipt)["inputs"]
-        hash_of_file |= {source["path"]: source["sha256"] for source in inputs}
-    own = is_own(results, project)
-    if own:
-        newer = lineage_of(results, project, cache)
-        faults += _unrecorded_files(newer, project)
-        jobs = [_without_intermediate_files(job) for job in jobs] + newer
-    changed: dict[str, bool] = {}
-    for job in jobs:
-        statement = f"{path}: {job.outputs[0]} was made"
-        faults += faults_of_uncovered_code(job.uncovered_code, statement, project)
-        statements = {
-            source: (digest, f"{job.rule} made {job.outputs[0]} from {source}")
-            for source, digest in job.hashes.items()
-        } | {
-            output: (digest, f"{job.rule} made {output}")
-            for output, digest in job.output_hashes.items()
-        }
-        for file, (digest, statement) in statements.items():
-            if hash_of_file.setdefault(file, digest) != digest:
-                faults.append(
-                    f"{path}: {statement} with sha256 {digest[:12]}, but a receipt or another job "
-                    f"has {hash_of_file[file][:12]}; run snakemake again in the project that made "
-                    "the results."
-                )
-            elif Path(file).is_absolute() or (
-                not own and (file.startswith("work/") or is_released(file, digest))
-            ):
-                continue
-            else:
-                if file not in changed:
-                    local = project / file
-                    changed[file] = local.exists() and not has_fingerprint(local, digest)
-                if changed[file]:
-                    advice = f"; remove {job.outputs[0]} and run snakemake again" if own else ""
-                    faults.append(
-                        f"{path}: {statement}, but the file in this project differs{advice}."
-                    )
-    return list(dict.fromkeys(faults))
-
-
-def _without_intermediate_files(job: JobRecord) -> JobRecord:
-    external = {file: value for file, value in job.hashes.items() if not file.startswith(MADE)}
-    return job.model_copy(update={"hashes": external, "output_hashes": {}})
-
-
-def _unrecorded_files(jobs: Iterable[JobRecord], project: Path) -> list[str]:
-    """Faults of intermediate files whose jobs recorded hashes that are gone."""
-    return [
-        f"{output} has no record of its hash, which {job.rule} wrote; remove it and run snakemake "
-        "again."
-        for job in jobs
-        # The parameters of a job that came from Snakemake's output cache have no names.
-        if "script" in job.parameters
-        for output in job.outputs
-        if is_intermediate(output)
-        and output not in job.output_hashes
-        and (project / output).exists()
-    ]
 
 
 def read_lineage(results: Path) -> list[JobRecord]:

@@ -201,12 +201,24 @@ def write_receipt(
         receipt["perturbed"] = list(perturbed)
     if uncovered_code:
         receipt["uncovered_code"] = dict(uncovered_code)
-    write_json(path, receipt | {"content_sha256": content_hash(receipt)})
+    write_json(path, with_hashes(receipt))
+
+
+def with_hashes(receipt: Mapping[str, Any]) -> dict[str, Any]:
+    """A receipt with the hash of its content, and that of its block `execution`."""
+    content = {**receipt, "content_sha256": content_hash(receipt)}
+    facts = {key: value for key, value in receipt["execution"].items() if key != "sha256"}
+    digest = _json_hash([content["content_sha256"], facts])
+    return content | {"execution": facts | {"sha256": digest}}
 
 
 def content_hash(receipt: Mapping[str, Any]) -> str:
     """Hash of a receipt's content without `execution`, which differs between repeated runs."""
     content = {key: receipt[key] for key in receipt.keys() - {"execution", "content_sha256"}}
+    return _json_hash(content)
+
+
+def _json_hash(content: Any) -> str:
     text = json.dumps(content, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -239,10 +251,10 @@ def read_receipt(path: Path) -> dict[str, Any]:
     try:
         receipt = parse_json(text_of(path), strict=True)
         checked = _Receipt.model_validate(receipt).model_dump()
-        if content_hash(receipt) != checked["content_sha256"]:
+        if with_hashes(receipt) != receipt:
             raise ReceiptError(
-                f"{path} was edited after it was written (its content does not match "
-                "content_sha256); delete the result and rebuild it."
+                f"{path} was edited after it was written (its content does not match its hashes); "
+                "delete the result and rebuild it."
             )
         if checked.pop("perturbed"):
             raise ReceiptError(

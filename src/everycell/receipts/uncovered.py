@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from everycell.base.files import has_fingerprint, sha256
+from everycell.receipts.checkout import ignored_files
 from everycell.receipts.code import LIBRARY, name_of_code
 
 #: Files that Python runs at its start if they are in a folder of packages.
@@ -80,11 +81,12 @@ def _file_or_archive(path: Path) -> Path:
 
 
 def faults_of_uncovered_code(hashes: Mapping[str, str], subject: str, root: Path) -> list[str]:
-    """Sentences about uncovered code from outside the project, or that changed since it ran.
+    """Sentences about uncovered code that is not part of the project, or changed since it ran.
 
-    `subject` begins each sentence; code in the project that has not changed is no fault.
+    `subject` begins each sentence; code that a clone of the project has, too, is no fault.
     """
     faults = []
+    ignored = ignored_files([name for name in hashes if not Path(name).is_absolute()], root)
     for name, digest in hashes.items():
         if Path(name).is_absolute():
             faults.append(
@@ -95,5 +97,10 @@ def faults_of_uncovered_code(hashes: Mapping[str, str], subject: str, root: Path
             faults.append(
                 f"{subject} while {name} ran, which has changed since and which no hash of code "
                 "covers; remove the result, and run snakemake again."
+            )
+        elif name in ignored:
+            faults.append(
+                f"{subject} while {name} ran, which Git ignores, so that no clone of this project "
+                "has it; add it to the repository, and make the result again."
             )
     return faults

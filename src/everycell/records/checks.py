@@ -23,6 +23,7 @@ from everycell.records.papers import (
     Publication,
 )
 from everycell.records.registry import Registry
+from everycell.records.spellings import split_bound
 from everycell.records.tables import split_supplement_name
 
 #: Models of the YAML files of a paper by name, with that of a publication.
@@ -166,6 +167,9 @@ def check_decimals(artefact: Artefact) -> Iterator[Fault]:
                     ("decimals",),
                     f"`decimals` lacks the metric {metric!r}; add its number of decimals, or text.",
                 )
+    declared_empty = pd.Series(False, index=cells.index)
+    for selector in artefact.record.kinds.get("empty", ()):
+        declared_empty |= artefact.select(selector)
     rows = zip(cells.to_dict("records"), artefact.precisions, strict=True)
     for number, (row, (digits, _)) in enumerate(rows):
         if row.get("marker") == NOT_REPORTED and row["value"].strip() not in DASHES:
@@ -174,9 +178,9 @@ def check_decimals(artefact: Artefact) -> Iterator[Fault]:
                 f"{row['value']!r} has the marker {NOT_REPORTED}; a value that is not reported is "
                 "a dash. Write a dash or remove the marker.",
             )
-        if digits == "text":
+        if digits == "text" or declared_empty.iloc[number]:
             continue
-        value = row["value"]
+        value = split_bound(row["value"])[1]
         # A cell that is not reported has a dash instead of a number.
         if row.get("marker") == NOT_REPORTED:
             continue

@@ -93,7 +93,7 @@ class PaperFile(Strict):
     licence: str = Field(
         "none stated",
         description="Licence of your results and workflow: its address, or its name. "
-        "`everycell crate` states it.",
+        "`everycell deposit` states it.",
     )
     # Read by `Paper.read_publication`, so that a fault in it does not hide those of records.
     publication: dict[str, object] = Field(

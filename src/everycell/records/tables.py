@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from everycell.base.validation import Strict
-from everycell.records.cells import SEEDS, Selector
+from everycell.records.cells import SEEDS, Selector, as_number
 from everycell.records.claims import Claim, DecisiveIf, NotTestable
 from everycell.records.folders import TIERS, Tier
 
@@ -135,6 +135,13 @@ class Tolerance(Strict):
     within: float | None = Field(
         None, gt=0, description="Largest distance from the published value."
     )
+    relative: float | None = Field(
+        None,
+        gt=0,
+        le=0.5,
+        description="Instead of `within`: largest distance as a share of the published value, such "
+        "as 0.01.",
+    )
     from_spread: list[Tier] = Field(
         [],
         description="Instead of `within`: tiers in which the distance is derived from the spread "
@@ -150,11 +157,18 @@ class Tolerance(Strict):
 
     @model_validator(mode="after")
     def _one_distance(self) -> Tolerance:
-        if (self.within is None) == (not self.from_spread):
-            raise ValueError("a tolerance needs either `within` or `from_spread`")
-        if self.within is not None and self.published_is_mean_of > 1:
-            raise ValueError("`published_is_mean_of` requires `from_spread` instead of `within`")
+        if [self.within is None, self.relative is None, not self.from_spread].count(False) != 1:
+            raise ValueError("a tolerance needs either `within`, `relative` or `from_spread`")
+        if not self.from_spread and self.published_is_mean_of > 1:
+            raise ValueError("`published_is_mean_of` requires `from_spread`")
         return self
+
+    def distance_from(self, published: str) -> float | None:
+        """Declared distance from a published value; None if it is derived from a spread."""
+        number = as_number(published)
+        if self.relative is None or number is None:
+            return self.within
+        return self.relative * abs(number)
 
 
 class Quoted(Strict):

@@ -28,6 +28,7 @@ from everycell.records.cells import (
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, CellPrecision, Paper, load_paper
 from everycell.records.sensitivity import State
+from everycell.records.spellings import split_bound
 from everycell.records.tables import Tolerance
 from everycell.verdicts.claims import FindTable
 from everycell.verdicts.comparisons import Cells, compared_pairs
@@ -76,7 +77,7 @@ def classify_cells(
     if table.empty:
         return []
     kinds: list[CellKind] = [
-        "category" if digits == "text" and not is_number(value) else "number"
+        "category" if digits == "text" and not is_number(split_bound(value)[1]) else "number"
         for value, (digits, _) in zip(table["value"], artefact.precisions, strict=True)
     ]
     for kind, selectors in record.kinds.items():
@@ -236,10 +237,11 @@ def tolerances_by_row(
     distances: dict[int, AllowedDistance] = {}
     for tolerance in artefact.record.tolerances:
         indices = artefact.cells.index[artefact.select(tolerance.cells)]
-        if tolerance.within is not None:
-            distances |= dict.fromkeys(
-                indices, AllowedDistance(tolerance.within, tolerance.because)
-            )
+        if not tolerance.from_spread:
+            for index in indices:
+                within = tolerance.distance_from(artefact.cells.at[index, "value"])
+                if within is not None:
+                    distances[index] = AllowedDistance(within, tolerance.because)
         elif reproduced and tier in tolerance.from_spread:
             derived = _derive_tolerances(artefact, tolerance, indices, find_table, reproduced)
             distances |= _with_sign_tests(artefact, derived, reproduced)

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 from everycell.records.cells import RecordError, Selector, as_number, is_number
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, CellPrecision
+from everycell.records.spellings import meets_bound, split_bound
 from everycell.records.tables import Cause, Erratum, State, Yields
 from everycell.verdicts.cells import (
     DERIVED,
@@ -36,7 +37,9 @@ def judge(
     *,
     measured: bool = False,
 ) -> Literal["equal", "within tolerance", "different"]:
-    """Compare a published value with a reproduced one."""
+    """Compare a published value with a reproduced one; a number equals the bound that it meets."""
+    if split_bound(published)[0] and as_number(reproduced) is not None:
+        return "equal" if meets_bound(published, float(str(reproduced))) else "different"
     if decimals == "text" or not is_number(published):
         same = str(reproduced).strip() == published.strip()
         return "equal" if same else "different"

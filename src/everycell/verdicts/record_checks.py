@@ -240,15 +240,16 @@ def _check_tolerances(artefact: Artefact) -> Iterator[Fault]:
     record = artefact.record
     for number, tolerance in enumerate(record.tolerances):
         keys = ("tolerances", number, "from_spread")
-        if tolerance.within is not None and not selector_fault(artefact, tolerance.cells):
+        if not tolerance.from_spread and not selector_fault(artefact, tolerance.cells):
             limits = limits_by_row(artefact)
             for row in artefact.select(tolerance.cells).to_numpy().nonzero()[0]:
                 limit, reason = limits.get(row, (math.inf, ""))
-                if tolerance.within > limit * (1 + 1e-9):
+                within = tolerance.distance_from(artefact.cells["value"].iloc[row]) or 0.0
+                if within > limit * (1 + 1e-9):
                     yield (
                         int(row),
-                        f"the tolerance of {tolerance.within:g} exceeds {reason}, so it cannot "
-                        "judge the value; reduce `within`, or exclude the cell from its `cells`.",
+                        f"the tolerance of {within:g} exceeds {reason}, so it cannot judge the "
+                        "value; reduce it, or exclude the cell from its `cells`.",
                     )
         if not tolerance.from_spread:
             continue

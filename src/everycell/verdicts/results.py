@@ -114,7 +114,9 @@ def _sealed_report(path: Path, artefact: Artefact, tier: Tier, results: Path) ->
         stored = read_report(path)
         if (stored.artefact, stored.tier) != (artefact.id, tier):
             return None
-        return stored if stored.seal == seal_of(stored, artefact, results) else None
+        if stored.seal != seal_of(stored, artefact, results):
+            return None
+        return stored if tier == "full" or not (stored.foreign or stored.notes) else None
     except (OSError, ValueError, ReceiptError):
         return None
 
@@ -160,7 +162,7 @@ def result_of(
             files=files_of(receipt),
             audits=chapter_audits,
             find_table=find_supplements(artefact, tier, results, root),
-            foreign=stored.foreign if stored else UNIDENTIFIED * (tier == "full"),
+            foreign=(stored.foreign if stored else UNIDENTIFIED) if tier == "full" else "",
             sources=sources_of(receipt, results, root),
         )
     except (ValueError, RecordError, ReceiptError) as error:
@@ -169,7 +171,9 @@ def result_of(
         )
     if stored is None:  # Only the table was requested.
         return Result(artefact, tier, recomputed)
-    unchecked = {"notes", "seal", *(["errata"] if audits is None else [])}
+    # `deviations` compares the notes of the full tier, and what is foreign, with the configuration.
+    unchecked = {"seal", *(["notes"] if tier == "full" else [])}
+    unchecked |= {"errata"} if audits is None else set()
     if stored != recomputed.model_copy(update={name: getattr(stored, name) for name in unchecked}):
         return without_values(
             f"{verdicts} does not match its record and table; remove it and run snakemake again."

@@ -7,19 +7,23 @@ a project, so each receipt and each job behind it is compared with what the proj
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from everycell.base.files import has_fingerprint
 from everycell.base.installation import requirement
-from everycell.base.untrusted import parse_json
+from everycell.base.untrusted import parse_json, parse_literal, text_of
 from everycell.config import read_config
-from everycell.jobs.job import NO_SETTINGS, parameters_line
+from everycell.jobs.job import NO_SETTINGS, parameter_texts
 from everycell.receipts.diff import Change, Notice, changes, flatten, shorten
+from everycell.receipts.intermediate import read_record
 from everycell.receipts.provenance import JobRecord, lineage_of, read_lineage
 from everycell.receipts.receipts import ReceiptError, is_own, read_receipt, receipts_in
+from everycell.verdicts.reports import Report, read_report
 from everycell.workflow.planned_jobs import planned_parameters
 
 #: Reason why nothing is compared, and the remedy.
@@ -30,6 +34,8 @@ NO_SNAKEFILE = "there is no Snakefile here"
 #: Deviation of a file that other code made, whose other settings then say nothing.
 OTHER_CODE = (Change(key="code", old=None, new=None),)
 OTHER_CODE_TEXT = "made by code that differs from the code of this project"
+#: Folders of the inputs that have the same path on all machines.
+PROJECT_FILES = ("data/", "published/", "recorded/", "results/", "work/")
 #: Settings of a deviation that are listed.
 LISTED = 3
 
@@ -91,13 +97,17 @@ def find_deviations(results: Path, project: Path, overrides: Path | None = None)
     jobs = {job.outputs[0]: job for job in _jobs(results, project)}
     # The code of results from elsewhere may be that of another version.
     compares_code = is_own(results, project)
+    reports = _full_reports(results) if compares_code else {}
     rules = dict.fromkeys(receipts) | {path: job.rule for path, job in jobs.items()}
+    rules |= dict.fromkeys(reports, "verdicts")
     for path, parameters in planned_parameters(project, rules, overrides).items():
         if isinstance(parameters, str):
             deviations.not_made.setdefault(parameters, []).append(path)
         elif different := (
             _changes_in_receipt(receipts[path], parameters, compares_code)
             if path in receipts
+            else _changes_in_report(reports[path], parameters, project)
+            if path in reports
             else _changes_in_job(jobs[path], parameters, compares_code)
         ):
             deviations.files.setdefault(different, []).append(path)
@@ -135,14 +145,18 @@ def _changes_in_receipt(
     recorded.pop("seed", None)
     return (
         *changes(*(dict(flatten(seed)) for seed in seeds)),
-        *changes(dict(flatten(recorded)), dict(flatten(planned))),
+        *changes(
+            dict(flatten(recorded))
+            | _listed_inputs(source["path"] for source in receipt["inputs"]),
+            dict(flatten(planned)) | _planned_inputs(parameters),
+        ),
     )
 
 
 def _changes_in_job(
     job: JobRecord, parameters: Mapping[str, Any], compares_code: bool
 ) -> tuple[Change, ...]:
-    planned: dict[str, str] = parse_json(parameters_line(parameters))["parameters"]
+    planned = parameter_texts(parameters)
     # Without its log, a job has no names of parameters, but their values are known.
     if any(name.startswith("#") for name in job.parameters):
         values = set(planned.values())
@@ -156,7 +170,51 @@ def _changes_in_job(
         recorded.get(name) != planned.get(name) for name in ("script", "code") if name in recorded
     ):
         return OTHER_CODE
-    for name in NO_SETTINGS:
-        recorded.pop(name, None)
-        planned.pop(name, None)
-    return changes(recorded, planned)
+    return changes(
+        _settings(recorded) | _listed_inputs(job.inputs),
+        _settings(planned) | _planned_inputs(parameters),
+    )
+
+
+def _full_reports(results: Path) -> dict[str, Report]:
+    """Verdict files of the full tier, which have what no record and table say."""
+    reports = {}
+    for path in results.glob("full/*/*.verdicts.json"):
+        with suppress(OSError, ValueError):  # reported with its result
+            reports[f"results/{path.relative_to(results).as_posix()}"] = read_report(path)
+    return reports
+
+
+def _changes_in_report(
+    report: Report, parameters: Mapping[str, Any], project: Path
+) -> tuple[Change, ...]:
+    """Notes, and differences of corpora, that are not those of the settings and the corpora."""
+    recorded = {"notes": json.dumps(report.notes), "foreign": report.foreign}
+    differences = []
+    for path in parameters["files"]["input"].get("identities", []):
+        record = read_record(path, project)
+        if record is None or not has_fingerprint(project / path, record.sha256):
+            return (Change(key=path, old="edited or removed", new="as its job wrote it"),)
+        differences.append(parse_json(text_of(project / path))["difference"])
+    foreign = "; ".join(filter(None, differences))
+    return changes(recorded, {"notes": json.dumps(parameters["notes"]), "foreign": foreign})
+
+
+def _settings(parameters: Mapping[str, str]) -> dict[str, str]:
+    """Settings of a job, with an entry for each name of its files."""
+    settings = {name: text for name, text in parameters.items() if name not in NO_SETTINGS}
+    files = settings.pop("files", "{}")
+    try:
+        return settings | dict(flatten(parse_literal(files), "files"))
+    except (TypeError, ValueError):  # an edited lineage
+        return settings | {"files": files}
+
+
+def _listed_inputs(paths: Iterable[str]) -> dict[str, str]:
+    """Inputs that have the same path on all machines."""
+    return {f"input {path}": "listed" for path in paths if path.startswith(PROJECT_FILES)}
+
+
+def _planned_inputs(parameters: Mapping[str, Any]) -> dict[str, str]:
+    files = parameters.get("files", {}).get("input", {})
+    return _listed_inputs(path for paths in files.values() for path in paths)

@@ -12,6 +12,7 @@ from papers.heuss2025.ch4_attributions import (
     attribution_deviations,
     candidate_attributions,
     compare_choices,
+    compare_objectives,
     list_attributions,
     ranks_in_queries,
     remove_base,
@@ -165,6 +166,21 @@ def test_candidate_attributions_sums(biased, people, samples):
     item = candidate_attributions(biased, people, samples)
     item = item[(item["explainer"] == "PointwiseSHAP") & (item["candidate"] == "qual-ger")]
     assert item["value"].sum() == pytest.approx(2.6 - biased(samples).mean())
+
+
+def test_compare_objectives_sums(biased, people, samples):
+    values = compare_objectives(biased, people, samples)
+    # The ranks of a list have a constant sum, and so have their exposures.
+    by_feature = values.groupby(["query", "objective", "feature"])["value"].sum()
+    assert by_feature.abs().max() < 1e-9
+    exposed = values[values["objective"] == "exposure"].drop(columns="objective")
+    listwise = candidate_attributions(biased, people, samples)
+    listwise = listwise[listwise["explainer"] == "RankingSHAP"].drop(columns="explainer")
+    keys = ["query", "candidate", "rank", "feature"]
+    both = exposed.merge(listwise, on=keys, suffixes=("", "_as_released"))
+    # The released explainer adds a fifth of the value of the empty coalition.
+    added = (both["value_as_released"] - both["value"]).groupby([both["query"], both["candidate"]])
+    assert len(both) == len(listwise) and added.std().max() < 1e-9 and added.min().gt(0).all()
 
 
 def test_attribution_deviations_of_draws(biased, people, schools):

@@ -204,6 +204,7 @@ def test_text_numbers_of_the_text(repository, paper):
         input={"targets": folder / "targets.csv"},
         params={
             "film": "Back to the Future",
+            "turns": ["S1", "S2"],
             "budget": 1250,
             "gains": GAINS,
             "divergences": {"RATINGS": "RNOD", "ORIGIN": "JSD"},
@@ -227,6 +228,15 @@ def test_text_numbers_of_the_text(repository, paper):
     for claim, metric, value in job.tables["readings"].itertuples(index=False):
         if claim in different:
             assert f"{value:.{4 if 'gain' in metric else 1}f}" == published_values[claim]
+    alternatives = job.tables["alternatives"].set_index(["system", "score", "metric"])["value"]
+    google = alternatives["Google"]
+    assert google["GF, RATINGS", "uniform turns"] == pytest.approx((1 + 0.4049) / 2, abs=1e-4)
+    assert google["GF, RATINGS", "NMD instead of RNOD"] == pytest.approx(0.5)
+    # With a single relevant turn, only its own distribution counts.
+    for name in ("cumulative distributions", "turns weighted by position"):
+        assert google["GF", name] == pytest.approx(google["GF", "as in Table 2"])
+    ahead = alternatives["Bing"] - google
+    assert set(ahead[ahead < 0].index.get_level_values("metric")) == {"uniform turns"}
 
 
 def test_annotations_are_those_of_the_tables(paper, repository):

@@ -14,6 +14,7 @@ from everycell.verdicts.verdicts import report
 from papers.shared.term_fairness import (
     GROUPS,
     RECOVERED,
+    association_measures,
     balance_marks,
     curve_points,
     example_cells,
@@ -185,6 +186,15 @@ def test_example_measures_thresholds():
     assert values[measure_name(0)].to_dict() == {"Left": 0, "Right": 0}
     # The list is fair, not its documents.
     assert values["TExFAIR", "Left"] > values["TExFAIR", "Right"] == 0
+
+
+def test_association_measures_frequency():
+    values = association_measures([1, 8]).set_index(["metric", "list"])["value"]
+    weights = 1 / np.log2([2, 3])
+    balance = np.array([[weights[0], weights[1]], [weights[0], 8 * weights[1]]])
+    ted = abs(np.diff(balance)).ravel() / balance.sum(axis=1)
+    assert values["AWRF"].tolist() == pytest.approx([ted[0]] * 2)
+    assert values["TExFAIR"].tolist() == pytest.approx(1 - ted)
 
 
 def test_example_cells_and_marks():

@@ -19,7 +19,8 @@ from receipt_files import hashed, in_all_forms, rewrite
 
 import everycell
 from everycell.base.files import write_json
-from everycell.cli.crate import _Crate, write_crate
+from everycell.cli.crate import _Crate
+from everycell.cli.deposit import write_deposit
 from everycell.receipts.code import hash_of_sources
 from everycell.receipts.provenance import write_jobs, write_lineage
 from everycell.receipts.receipts import TABLE_FORMS, ReceiptError, write_receipt
@@ -73,7 +74,7 @@ def project(tmp_path, monkeypatch) -> Path:
         path.write_text(text)
     write_page(tmp_path / "results/index.html", [], {})
     # The Snakefile has no rules.
-    for module in ("everycell.cli.crate", "everycell.workflow.deviations"):
+    for module in ("everycell.cli.deposit", "everycell.workflow.deviations"):
         monkeypatch.setattr(f"{module}.find_deviations", lambda *folders: Deviations())
     folder = tmp_path / "results" / "released" / "toy"
     write_receipt(
@@ -95,7 +96,7 @@ def project(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def crate(project) -> Path:
-    return write_crate(project / "results", project / "out.zip", project)
+    return write_deposit(project / "results", project / "out.zip", project)
 
 
 def entities(crate: Path) -> dict[str, dict]:
@@ -116,11 +117,11 @@ def ids(references) -> set[str]:
         ("none stated", "#licence"),
     ],
 )
-def test_write_crate_own_paper(project, licence, identifier):
+def test_write_deposit_own_paper(project, licence, identifier):
     """Authors, licence and title are those of the paper, never those of everycell."""
     own_paper = {"title": "On bees", "authors": "Ada Ode", "licence": licence}
     paper = SimpleNamespace(artefacts={}, untested={}, chapters={}, key="toy", **own_paper)
-    crate = _Crate(project, "resources", [paper])
+    crate = _Crate(project, "resources", [paper], load_registry())
     graph = {entity.id: entity for entity in crate.crate.get_entities()}
     assert graph["#authors"]["name"] == "Ada Ode"
     assert graph[identifier]["name"] == licence
@@ -128,26 +129,27 @@ def test_write_crate_own_paper(project, licence, identifier):
     assert "everycell authors" not in json.dumps([e.as_jsonld() for e in graph.values()])
 
 
-def test_write_crate_of_everycell(project):
+def test_write_deposit_of_everycell(project):
     (project / "src/everycell").mkdir(parents=True)
-    result = entities(write_crate(project / "results", project / "out.zip", project))
+    (project / "src/everycell/notes.md").write_text("notes")
+    result = entities(write_deposit(project / "results", project / "out.zip", project))
     assert result["#authors"]["name"] == "The everycell authors"
 
 
 @pytest.mark.parametrize(
     "name", ["workflow/passwords.md", "envs/a.yaml", "LICENSE", "Snakefile", "config.yaml"]
 )
-def test_write_crate_link_outside(project, tmp_path_factory, name):
+def test_write_deposit_link_outside(project, tmp_path_factory, name):
     outside = tmp_path_factory.mktemp("outside") / "secret"
     outside.write_text("secret")
     (project / name).unlink(missing_ok=True)
     (project / name).symlink_to(outside)
     with pytest.raises(ReceiptError, match=f"{name} is a link"):
-        write_crate(project / "results", project / "out.zip", project)
+        write_deposit(project / "results", project / "out.zip", project)
     assert not (project / "out.zip").exists()
 
 
-def test_write_crate_hashes(crate, project):
+def test_write_deposit_hashes(crate, project):
     result = entities(crate)
     with zipfile.ZipFile(crate) as archive:
         names = set(archive.namelist()) - {"ro-crate-metadata.json"}
@@ -178,7 +180,7 @@ def test_write_crate_hashes(crate, project):
     }
 
 
-def test_write_crate_actions(crate):
+def test_write_deposit_actions(crate):
     result = entities(crate)
     action = result["#released/toy/table_1"]
     assert ids(action["result"]) == {
@@ -206,33 +208,33 @@ def changed(project: Path, name: str = "table_1", **fields) -> None:
     rewrite(project / f"results/released/toy/{name}.receipt.json", **fields)
 
 
-def test_write_crate_file_at_a_url(project):
+def test_write_deposit_file_at_a_url(project):
     origin = load_registry().entry(RELEASED).origin
     changed(project, inputs=[{"path": f"resources/{RELEASED}", "sha256": origin.sha256}])
-    result = entities(write_crate(project / "results", project / "out.zip", project))
+    result = entities(write_deposit(project / "results", project / "out.zip", project))
     url = load_registry().url(RELEASED)
     assert url in ids(result["#released/toy/table_1"]["object"])
     assert result[url]["sha256"] == origin.sha256 and f"#data/{RELEASED}" not in result
 
 
-def test_write_crate_files_of_packages(project):
+def test_write_deposit_files_of_packages(project):
     files = load_registry().files
     key = next(key for key, entry in files.items() if entry.wheel)
     changed(project, inputs=[{"path": f"resources/{key}", "sha256": files[key].wheel.sha256}])
     for cache in ("resources", str(project / "resources")):
-        out = write_crate(project / "results", project / "out.zip", project, cache)
+        out = write_deposit(project / "results", project / "out.zip", project, cache)
         result = entities(out)[f"#data/{key}"]
         assert result["usageInfo"].startswith("Licence: ") and result["creditText"]
         assert files[key].wheel.distribution in result["description"]
 
 
-def test_write_crate_packages_of_results(project):
+def test_write_deposit_packages_of_results(project):
     folder = project / "results/released/toy"
     for path in list(folder.glob("table_1.*")):
         text = path.read_bytes().replace(b"table_1", b"table_2")
         path.with_name(path.name.replace("table_1", "table_2")).write_bytes(text)
     changed(project, "table_2", packages={"numpy": "9.9"})
-    result = entities(write_crate(project / "results", project / "out.zip", project))
+    result = entities(write_deposit(project / "results", project / "out.zip", project))
     needs = {
         name: result[result[f"#released/toy/{name}"]["instrument"]["@id"]]["softwareRequirements"]
         for name in ("table_1", "table_2")
@@ -240,7 +242,7 @@ def test_write_crate_packages_of_results(project):
     assert needs["table_2"] == "numpy 9.9" != needs["table_1"]
 
 
-def test_write_crate_forged_verdicts_or_broken_lineage(project, repository):
+def test_write_deposit_forged_verdicts_or_broken_lineage(project, repository):
     papers = published()
     artefact = find_artefact(papers, "sakai2023/table_1")
     folder = project / "results/embedded/sakai2023"
@@ -275,7 +277,7 @@ def test_write_crate_forged_verdicts_or_broken_lineage(project, repository):
     only = {"sakai2023": papers["sakai2023"]}
 
     def packed() -> Path:
-        return write_crate(
+        return write_deposit(
             project / "results", project / "out.zip", project, papers=only, audits=audits_of
         )
 
@@ -295,61 +297,61 @@ def test_write_crate_forged_verdicts_or_broken_lineage(project, repository):
         packed()
 
 
-def test_write_crate_outdated_lineage(project):
+def test_write_deposit_outdated_lineage(project):
     results, out = project / "results", project / "out.zip"
     record = {"rule": "toy", "input": ["published/toy/table_1.csv"], "params": ["7"], "log": []}
     path = project / ".snakemake/metadata" / urlsafe_b64encode(b"work/toy.run").decode()
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(record | {"endtime": time.time() + 60}))
     lineage = write_lineage(results, project)
-    assert "results/lineage.json" in entities(write_crate(results, out, project))
+    assert "results/lineage.json" in entities(write_deposit(results, out, project))
     true = json.loads(lineage.read_text())
     forged = copy.deepcopy(true)
     forged["jobs"][0]["parameters"] = {"#1": "8"}
     write_jobs(lineage, forged["jobs"])
     with pytest.raises(ReceiptError, match=r"lineage\.json does not match Snakemake's records"):
-        write_crate(results, out, project)
+        write_deposit(results, out, project)
     forged = copy.deepcopy(true)
     forged["jobs"][0]["hashes"] = {"published/toy/table_1.csv": "0" * 64}
     write_jobs(lineage, forged["jobs"])
     with pytest.raises(ReceiptError, match="but a receipt or another job has"):
-        write_crate(results, out, project)
+        write_deposit(results, out, project)
 
 
-def test_write_crate_other_code(project):
+def test_write_deposit_other_code(project):
     script = project / "workflow/scripts/toy.py"
     script.write_text("from everycell import other\n")
     changed(project, code={"version": everycell.__version__, "commit": "a" * 40, "sha256": "0"})
     message = r"1 of 1 results .*toy/table_1: commit a{12}"
     with pytest.raises(ReceiptError, match=message):
-        write_crate(project / "results", project / "out.zip", project)
+        write_deposit(project / "results", project / "out.zip", project)
     # Another commit with the same code is the same code.
     code = {"version": everycell.__version__, "commit": "a" * 40, "sha256": code_of(project)}
     changed(project, code=code)
-    write_crate(project / "results", project / "out.zip", project)
+    write_deposit(project / "results", project / "out.zip", project)
 
 
-def test_write_crate_released_data(crate):
+def test_write_deposit_released_data(crate):
     url = load_registry().url(RELEASED)
     assert entities(crate)[url]["usageInfo"] == "Licence: none stated"
     with zipfile.ZipFile(crate) as archive:
         assert not [name for name in archive.namelist() if "input_data" in name or "work/" in name]
 
 
-def test_write_crate_run(crate):
+def test_write_deposit_run(crate):
     run = entities(crate)["#run"]
     assert ids(run["instrument"]) == {"Snakefile"} and len(ids(run["result"])) == 7
     assert "config.yaml" in ids(run["object"])
 
 
-def test_write_crate_invalid_results(project):
+def test_write_deposit_invalid_results(project):
     table = project / "results/released/toy/table_1.csv"
     table.write_text("row,value\na,2\n")
     out = project / "out.zip"
     with pytest.raises(ReceiptError, match="failed verification, .* differs from its hash"):
-        write_crate(project / "results", out, project)
+        write_deposit(project / "results", out, project)
     with pytest.raises(ReceiptError, match="contains no receipts"):
-        write_crate(project / "published", out, project)
+        write_deposit(project / "published", out, project)
     assert not list(project.glob("*out.zip*"))
 
 
@@ -359,7 +361,7 @@ def test_crate_replaces_only_with_force(project, monkeypatch, repository):
     shutil.copytree(repository / "published" / "sakai2023", project / "published" / "sakai2023")
 
     def crate(*arguments: str) -> tuple[int, str]:
-        code, out, err = call("crate", "results", *arguments)
+        code, out, err = call("deposit", "results", *arguments)
         return code, out + err
 
     code, message = crate("new.zip")
@@ -387,7 +389,7 @@ def offline(monkeypatch):
 
 
 @pytest.mark.slow
-def test_write_crate_passes_the_validator(crate, offline):
+def test_write_deposit_passes_the_validator(crate, offline):
     assert issues(crate) == []
 
 

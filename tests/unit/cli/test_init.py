@@ -13,8 +13,10 @@ from command_line import call, refused
 from everycell.cli.table_sources import EXAMPLE
 from everycell.records.papers import load_papers
 from everycell.records.registry import load_registry
+from everycell.trec.runs import read_qrels, read_run
 from everycell.verdicts.record_checks import check_records
 
+REPOSITORY = Path(__file__).parents[3]
 RUNS = ("--runs", "first.run", "second.run", "--qrels", "qrels.txt")
 TABLE = "system,metric,value\nFirst,MAP,0.71\nFirst,P@1,0.5\nSecond,MAP,0.58\nSecond,P@1,0.5\n"
 
@@ -55,6 +57,20 @@ def test_init_complete(folder):
     papers = load_papers(repository / "published")
     assert check_records(papers) == [] and papers["smith2024"].year == 2024
     assert len(load_registry(repository).keys("smith2024-data")) == 3
+
+
+def test_init_line_ends_in_git(folder):
+    """Git converts no line ends, whatever its settings, here and in this repository."""
+    assert call("init", "smith2024")[0] == 0
+    repository = folder / "smith2024"
+    git = ["git", "-C", repository, "-c", "core.autocrlf=true"]
+    before = {p: p.read_bytes() for p in repository.rglob("*") if p.is_file()}
+    for command in (["init", "-q"], ["add", "-A"], ["checkout-index", "-f", "-a"]):
+        subprocess.run([*git, *command], check=True)
+    assert {path: path.read_bytes() for path in before} == before
+    assert (repository / ".gitattributes").read_text() == (
+        REPOSITORY / ".gitattributes"
+    ).read_text()
 
 
 @pytest.mark.parametrize(
@@ -155,7 +171,7 @@ def test_systems_without_a_run_get_the_verdict_not_run(folder):
     (folder / "table.csv").write_text(TABLE + "Third,MAP,0.4\nThird,P@1,0.1\n")
     (folder / "qrels.txt").write_text((folder / "qrels.txt").read_text() + "q3 0 d1 1\n")
     code, out, _ = call("init", "smith2026", "--table", "table.csv", *RUNS)
-    assert code == 0 and "No run of Third" in out and "first.run contains 2 of 3" in out
+    assert code == 0 and "Not run: Third." in out and "first.run contains 2 of 3" in out
     assert record(folder / "smith2026")["not_run"][0]["cells"] == {"system": "Third"}
     assert check_records(load_papers(folder / "smith2026" / "published")) == []
 
@@ -186,9 +202,10 @@ def test_init_without_key(folder):
         ([], TABLE + "First,MAP,0.7\n", "table.csv, line 6"),
         ([], TABLE + "Third,MAP,1e999\n", "table.csv, line 6"),
         ([], TABLE.replace("metric", "value"), "table.csv, line 1"),
-        ([], TABLE.replace("MAP", "Quality"), "Quality"),
+        # All unknown measures at once.
+        ([], TABLE.replace("MAP", "Quality").replace("P@1", "Speed"), "'Quality', 'Speed' in the"),
+        (["--measures", "MAP=foo"], TABLE, "--measures 'MAP=foo': 'foo'"),
         ([], TABLE.replace("Second", "Other"), "second.run"),
-        ([], TABLE.replace("Second,P@1,0.5\n", ""), "Second has 1 of 2 measures"),
         ([], "set,system,metric,value\na,First,MAP,0.7\n", "set, system, metric"),
         ([*RUNS[:2], "second.run", "none.run"], TABLE, "none.run"),
         (["--runs", "first.run", "First=second.run"], TABLE, "2 runs match the system First"),
@@ -209,6 +226,10 @@ def test_init_without_key(folder):
         (["--qrels", "other.txt"], TABLE, "first.run contains none of the 1 queries of other.txt"),
         (["--runs", "table.csv"], TABLE, "table.csv"),
         (["--values", "table.csv"], TABLE, "--values"),
+        (["--script", "table.csv"], TABLE, "--script"),
+        (["--qrels", "A=qrels.txt", "--qrels", "other.txt"], TABLE, "other.txt has no name"),
+        (["--qrels", "A=qrels.txt", "A=other.txt"], TABLE, "--qrels has several files"),
+        (["--qrels", "A=qrels.txt"], TABLE, "no key column of table.csv has all"),
     ],
 )
 def test_init_invalid_input(folder, options, table, message):
@@ -219,9 +240,8 @@ def test_init_invalid_input(folder, options, table, message):
     for name in ("a{b}.run", "..run", "f\\x.run", 'f"+__import__("os")+".run'):
         shutil.copy("first.run", name)
     before = sorted(folder.rglob("*"))
-    more = [option for option in RUNS if not (option == "--runs" and "--runs" in options)]
-    if "--runs" in options:
-        more = ["--qrels", "qrels.txt"]
+    more = RUNS[3:] if "--runs" in options else RUNS
+    more = more[:3] if "--qrels" in options else more
     assert message in refused("init", "--table", "table.csv", *more, *options)
     assert sorted(folder.rglob("*")) == before
 
@@ -241,3 +261,173 @@ def test_init_values_of_other_cells(folder):
     assert "values.csv, line 6" in refused("init", "smith2026", *options)
     (folder / "values.csv").write_text(TABLE.replace("system", "model"))
     assert "values.csv: the key columns are model, metric" in refused("init", *options)
+
+
+#: Two collections that share query ids, and a third one without a run.
+COLLECTIONS = """system,collection,metric,value
+BM25,A,map,0.58
+BM25,A,P_1,0.5
+BM25,B,map,0.71
+Dense,A,map,0.71
+Dense,A,P_1,0.5
+Dense,C,map,0.3
+"""
+
+
+@pytest.fixture
+def collections(folder) -> list[str]:
+    """Arguments with runs in folders of collections, or with the collection in the file name."""
+    (folder / "a").mkdir()
+    shutil.copy("second.run", "a/bm25.run")
+    shutil.copy("first.run", "dense-a.run")
+    for old, new in (("first.run", "b.bm25.run"), ("qrels.txt", "b.txt")):
+        text = (folder / old).read_text()
+        (folder / new).write_text(text.replace("q1 ", "x1 ").replace("q2 ", "x2 "))
+    (folder / "table.csv").write_text(COLLECTIONS)
+    runs = ["--runs", "a/bm25.run", "dense-a.run", "b.bm25.run"]
+    return ["smith2026", "--table", "table.csv", *runs, "--qrels", "A=qrels.txt", "B=b.txt"]
+
+
+def test_init_collections(folder, collections):
+    """trec_eval's names are measures; P_1 of BM25 in B is not in the table, so it is left out."""
+    code, out, err = call("init", *collections)
+    assert (code, err) == (0, "") and "Not run: C." in out
+    repository = folder / "smith2026"
+    assert record(repository)["not_run"] == [
+        {
+            "cells": {"collection": "C"},
+            "tier": "released",
+            "needs": "runs and judgements that give them",
+        }
+    ]
+    assert 'measures={"map": "AP", "P_1": "P@1"}' in rule(repository)
+    result = "results/released/smith2026/table_1.csv"
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", result]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    values = pd.read_csv(repository / result)
+    assert values.round(2).to_numpy().tolist() == [
+        ["BM25", "A", "map", 0.58],
+        ["BM25", "A", "P_1", 0.0],
+        ["Dense", "A", "map", 0.71],
+        ["Dense", "A", "P_1", 0.5],
+        ["BM25", "B", "map", 0.71],
+    ]
+    assert check_records(load_papers(repository / "published")) == []
+
+
+def test_init_collections_with_shared_queries(folder, collections):
+    """The path of a run decides, or the user."""
+    shutil.copy("qrels.txt", "b.txt")
+    shutil.copy("second.run", "b.bm25.run")
+    assert call("init", *collections)[0] == 0
+    assert '["A", "A", "B"]' in rule(folder / "smith2026")
+    (folder / "a/bm25.run").rename("bm25.run")
+    unclear = [argument.replace("a/bm25.run", "bm25.run") for argument in collections]
+    assert "bm25.run contains queries of A and B" in refused("init", *unclear)
+    stated = [argument.replace("a/bm25.run", "BM25@A=bm25.run") for argument in collections]
+    shutil.rmtree(folder / "smith2026")
+    assert call("init", *stated)[0] == 0
+    assert '["A", "A", "B"]' in rule(folder / "smith2026")
+
+
+def test_init_second_number_of_cells(folder):
+    """A deviation is published, but runs do not give it."""
+    (folder / "table.csv").write_text(TABLE + "First,MAP ±,0.05\nSecond,MAP ±,0.04\n")
+    assert call("init", "smith2026", "--table", "table.csv", *RUNS)[0] == 0
+    assert record(folder / "smith2026")["not_run"][0]["cells"] == {"metric": "MAP ±"}
+    assert check_records(load_papers(folder / "smith2026" / "published")) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "not_run"),
+    [
+        ("First,MAP,0.71\nFirst,P@1,0.5\n", [{"system": "Second"}]),
+        ("First,MAP,0.71\nSecond,MAP,0.5\n", [{"metric": "P@1"}]),
+        ("First,MAP,0.71\nFirst,P@1,0.5\nSecond,MAP,0.5\n",
+         [{"system": "Second", "metric": "P@1"}]),
+    ],
+)  # fmt: skip
+def test_init_partial_values(folder, values, not_run):
+    (folder / "values.csv").write_text("system,metric,value\n" + values)
+    options = ("--values", "values.csv", "--table", "table.csv")
+    assert call("init", "smith2026", *options)[0] == 0
+    entries = record(folder / "smith2026")["not_run"]
+    assert [entry["cells"] for entry in entries] == not_run
+    assert check_records(load_papers(folder / "smith2026" / "published")) == []
+
+
+def test_init_script(folder):
+    """It runs the script, and leaves nothing of the example."""
+    (folder / "mine.py").write_text(
+        "import sys\nfrom pathlib import Path\n"
+        "Path(sys.argv[1]).write_text('system,metric,value\\nFirst,MAP,0.7083\\n"
+        "First,P@1,0.5\\nSecond,MAP,0.58\\nSecond,P@1,0.5\\n')\n"
+    )
+    assert call("init", "smith2026", "--table", "table.csv", "--script", "mine.py")[0] == 0
+    repository = folder / "smith2026"
+    assert not [*repository.rglob("*.run"), *repository.rglob("qrels*")]
+    result = "results/released/smith2026/table_1.csv"
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", result]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert pd.read_csv(repository / result)["value"].tolist() == [0.7083, 0.5, 0.58, 0.5]
+    assert check_records(load_papers(repository / "published")) == []
+    (repository / "workflow/papers/smith2026/mine.py").write_text("raise ValueError('no data')")
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    assert done.returncode and "ValueError: no data" in done.stderr + done.stdout
+
+
+RANX_RUN = '{"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 3.0, "d5": 2.5, "d6": 1.0}}'
+MSMARCO_RUN = "q1\td1\t1\nq1\td2\t2\nq1\td3\t3\nq2\td4\t1\nq2\td5\t2\nq2\td6\t3\n"
+RANX_QRELS = '{"q1": {"d1": 2, "d2": 0, "d3": 1}, "q2": {"d4": 0, "d5": 1, "d6": 1}}'
+BEIR_QRELS = (
+    "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq1\td3\t1\nq2\td4\t0\nq2\td5\t1\nq2\td6\t1\n"
+)
+MSMARCO_QRELS = (
+    "q1\t0\td1\t2\nq1\t0\td2\t0\nq1\t0\td3\t1\nq2\t0\td4\t0\nq2\t0\td5\t1\nq2\t0\td6\t1\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("run", "run_text", "qrels", "qrels_text", "notes"),
+    [
+        ("First.json", RANX_RUN, "qrels.json", RANX_QRELS, 2),
+        ("first.tsv", MSMARCO_RUN, "test.tsv", BEIR_QRELS, 2),
+        ("first.tsv", MSMARCO_RUN, "qrels.dev.small.tsv", MSMARCO_QRELS, 1),
+    ],
+)
+def test_init_other_formats(folder, run, run_text, qrels, qrels_text, notes):
+    """The repository has the files in TREC format, with the same documents in the same order."""
+    (folder / "only").mkdir()
+    (folder / "only" / run).write_text(run_text)
+    (folder / "only" / qrels).write_text(qrels_text)
+    files = ["--runs", f"only/{run}", "second.run", "--qrels", f"only/{qrels}"]
+    code, out, err = call("init", "smith2026", "--table", "table.csv", *files)
+    assert (code, err) == (0, "") and out.count("in TREC format") == notes
+    data = folder / "smith2026/data/smith2026-data"
+    (converted,) = (path for path in data.iterdir() if path.name.lower().startswith("first"))
+    original = read_run("first.run")[["query", "document"]]
+    pd.testing.assert_frame_equal(read_run(converted)[["query", "document"]], original)
+    (judged,) = (path for path in data.iterdir() if path.suffix != ".run")
+    pd.testing.assert_frame_equal(read_qrels(judged), read_qrels("qrels.txt"))
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "message"),
+    [
+        ("--runs", '{"q1": ["d1"]}', "other cannot be read as JSON"),
+        ("--runs", '{"q1": {"d1": "x"}}', "other cannot be read as JSON"),
+        ("--qrels", '{"q1": {"d1": 1.5}}', "other cannot be read as JSON"),
+        ("--qrels", '{"q1": ', "other cannot be read as JSON"),
+        ("--qrels", "query-id\tcorpus-id\tscore\nq1\td1\tx\n", "other, line 2"),
+        ("--qrels", "query-id\tcorpus-id\tscore\nq1\td1\n", "other, line 2"),
+    ],
+)
+def test_init_other_formats_invalid(folder, option, text, message):
+    (folder / "other").write_text(text)
+    before = sorted(folder.rglob("*"))
+    files = ["--qrels", "other", *RUNS[:3]] if option == "--qrels" else [*RUNS[3:], *RUNS[:1]]
+    files += ["First=other", "second.run"] if option == "--runs" else []
+    assert message in refused("init", "smith2026", "--table", "table.csv", *files)
+    assert sorted(folder.rglob("*")) == before

@@ -37,8 +37,8 @@ FILES = {
 #: Parameters that no file is declared for: results folders, checked with their receipts, folders
 #: that may exist, and the name of a model.
 UNDECLARED = {
-    "verify.results", "verify.into", "diff.first", "diff.second", "crate.results", "check.schemas",
-    "init.folder", "debug.into",
+    "verify.results", "verify.into", "diff.first", "diff.second", "deposit.results",
+    "check.schemas", "init.folder", "debug.into",
 }  # fmt: skip
 
 

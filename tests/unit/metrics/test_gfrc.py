@@ -24,6 +24,7 @@ from everycell.metrics.gfrc import (
     position_weight,
     relevance,
     turn_similarities,
+    turn_weights,
     without_duplicates,
 )
 
@@ -263,6 +264,14 @@ def test_group_fairness_turn_without_relevant_entity():
     )
     assert with_gap.equals(without)
     assert group_fairness(with_gap) == pytest.approx(with_gap.sum() / 2)
+
+
+def test_group_fairness_weighted_turns():
+    weights = turn_weights(TURNS, [10, 51, np.nan, 91, 61], GAINS, budget=100)
+    assert weights.to_dict() == pytest.approx({"S2": 0.91, "S10": 0.4})
+    assert group_fairness([0.2, 0.8], weights) == pytest.approx((0.2 * 0.91 + 0.8 * 0.4) / 1.31)
+    assert group_fairness([0.2, 0.8], [0.5, 0.5]) == pytest.approx(group_fairness([0.2, 0.8]))
+    assert group_fairness([0.2], turn_weights(["S1"], [500], [1], budget=100)) == 0
 
 
 @pytest.mark.parametrize("method", ["independent", "cumulative"])

@@ -34,6 +34,9 @@ WAYS = {
     "runpy": "import runpy\nrunpy.run_path('workflow/scripts/helper.py')",
     "spec": "from importlib.util import spec_from_file_location as spec\n"
     "spec('x', 'workflow/scripts/helper.py')",
+    "subprocess": "import sys\nsubprocess.run([sys.executable, '-m', 'scripts.helper'])",
+    "subprocess with options": "run(('python3', '-X', 'dev', '-m',\n    \"scripts.helper\", 'a'))",
+    "shell": "import os\nos.system('python -B -m scripts.helper > file')",
     "exec": "exec(open('workflow/scripts/helper.py').read())",
 }
 

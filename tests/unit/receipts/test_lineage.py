@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -17,13 +18,12 @@ from typer.testing import CliRunner
 
 from everycell.base.files import fingerprint, write_json
 from everycell.cli import app
-from everycell.jobs.job import parameters_line
+from everycell.jobs.job import parameter_texts
 from everycell.receipts.intermediate import record_path, write_record
+from everycell.receipts.lineage_checks import check_lineage, files_without_jobs
 from everycell.receipts.provenance import (
     NAME,
     JobRecord,
-    check_lineage,
-    files_without_jobs,
     read_lineage,
     snakemake_jobs,
     upstream_jobs,
@@ -54,6 +54,11 @@ def trained(project: Path, rate: str = "0.1") -> None:
     record(project, "work/model", rule="train", inputs=["work/text"], params=["7", rate])
     record(project, "work/run", rule="rank", inputs=["work/model"], log="logs/rank.log")
     record(project, "work/other", rule="idle", log="logs/idle.log")
+
+
+def parameters_line(parameters: dict) -> str:
+    """Last line of the log of a successful job."""
+    return json.dumps({"parameters": parameter_texts(parameters)})
 
 
 def result(project: Path, results: Path) -> None:
@@ -334,20 +339,21 @@ def test_check_lineage_contradictions(tmp_path):
         assert f"from published/{position.name}, but the file in this project differs" in fault
 
 
-@pytest.mark.parametrize("fault", ["edited", "other input", "no record", "temporary"])
+@pytest.mark.parametrize(
+    "fault", ["edited", "other input", "other parameter", "no record", "temporary", "nothing left"]
+)
 @pytest.mark.parametrize("is_copied", [False, True])
 def test_check_lineage_intermediate_files(tmp_path, monkeypatch, fault, is_copied):
     """The receipt names `work/run`, whose job read `work/model`, which another job made."""
     trained(tmp_path)
-    parameters = parameters_line({"seed": 7, "rate": 0.1, "script": "toy"})
-    write(tmp_path / "logs/a.log", parameters)
-    record(tmp_path, "work/model", rule="train", params=["7", "0.1", "'toy'"])
+    parameters = parameter_texts({"files": {"input": {}, "output": {}}})
+    record(tmp_path, "work/model", rule="train", params=parameters.values())
     monkeypatch.chdir(tmp_path)
     results = Path("results")
     result(Path(), results)
     Path("work/model").mkdir()
     write(Path("work/model/weights"), "1")
-    write_record(Path("work/model"), {})
+    write_record(Path("work/model"), {}, parameters)
     write_record(Path("work/run"), {Path("work/model"): fingerprint(Path("work/model"))})
     write_lineage(results, Path())
     assert check_lineage(results, Path()) == []
@@ -357,17 +363,25 @@ def test_check_lineage_intermediate_files(tmp_path, monkeypatch, fault, is_copie
     elif fault == "other input":
         write_record(Path("work/run"), {Path("work/model"): "0" * 64})
         write_lineage(results, Path())
+    elif fault == "other parameter":
+        jobs = [job.model_dump(mode="json") for job in read_lineage(results)]
+        jobs[0]["parameters"] = jobs[0]["parameters"] | {"seed": "8"}
+        assert jobs[0]["outputs"] == ["work/model"]
+        write_jobs(results / NAME, jobs)
     elif fault == "no record":
         record_path("work/model").unlink()
     else:
-        Path("work/model/weights").unlink()
-        Path("work/model").rmdir()
+        shutil.rmtree("work/model")
+        record_path("work/model").unlink()
+        if fault == "nothing left":
+            # Without a page, whose job would know the hash that the model had.
+            (results / NAME).unlink()
     if is_copied:
         folder = tmp_path / "elsewhere"
         (folder / "results").mkdir(parents=True)
     faults = check_lineage(results.resolve(), folder)
     # A copied folder has no intermediate files to compare.
-    is_found = fault == "other input" or fault in ("edited", "no record") and not is_copied
+    is_found = fault == "other input" or fault != "temporary" and not is_copied
     assert bool(faults) == is_found and all(edited in sentence for sentence in faults)
 
 

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import importlib
 import site
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from receipt_files import in_all_forms
 
+from everycell.base.files import sha256
 from everycell.receipts.receipts import verify, write_receipt
 from everycell.receipts.uncovered import faults_of_uncovered_code, uncovered_code
 
@@ -142,3 +144,20 @@ def test_verify_uncovered_code(project):
     )
     [fault] = verify(receipt, project)
     assert "/site/evil.pth" in fault
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize("pattern", ["*.local.py", "/private/", ".gitignore", "private/a*"])
+@pytest.mark.parametrize("is_tracked", [False, True])
+def test_faults_of_uncovered_code_ignored_by_git(project, pattern, is_tracked):
+    """A clone of the project has no such file, unless it was added nevertheless."""
+    name = "private/a.local.py"
+    file = project / name
+    file.parent.mkdir()
+    file.write_text("")
+    (project / ".gitignore").write_text(f"{pattern}\n")
+    for command in (["init", "-q"], *([["add", "-f", name]] if is_tracked else [])):
+        subprocess.run(["git", "-C", project, *command], check=True)
+    faults = faults_of_uncovered_code({name: sha256(file)}, "It was made", project)
+    is_fault = pattern != ".gitignore" and not is_tracked
+    assert [name in fault and "Git ignores" in fault for fault in faults] == [True] * is_fault

@@ -19,7 +19,7 @@ from everycell.records.cells import RecordError
 from everycell.records.papers import Origin, Publication, all_artefacts, load_papers
 from everycell.records.registry import load_registry
 from everycell.render.grid import shown_label
-from everycell.render.page.artefacts import ClaimTest, input_files
+from everycell.render.page.artefacts import ClaimTest
 from everycell.render.page.differences import deviation as deviation_of
 from everycell.render.page.differences import difference_files
 from everycell.render.page.overview import bibtex, build_page, failures_of, links_of
@@ -361,7 +361,7 @@ def test_build_page_counts_the_deepest_tier(tmp_path):
     full = toys.report(released.artefact, "full", "reproduced", cells=cells, claims=claims)
     (results / "full/toy2026").mkdir(parents=True)
     (results / "full/toy2026/table_1.receipt.json").write_text(
-        '{"inputs": [], "execution": {"seconds": 1}}'
+        '{"inputs": [], "code": {}, "execution": {"seconds": 1}}'
     )
     result = [replace(toy, report=full) if toy.tier == "full" and toy.artefact == released.artefact
              else toy for toy in result]  # fmt: skip
@@ -468,7 +468,7 @@ def test_write_page_size_of_all_papers(tmp_path):
         result[-1] = Result(artefact, tier, toys.report(artefact, tier, "reproduced", cells=cells))
         receipt = tmp_path / tier / artefact.paper / f"{artefact.name}.receipt.json"
         receipt.parent.mkdir(parents=True, exist_ok=True)
-        receipt.write_text('{"inputs": [], "execution": {"seconds": 1}}')
+        receipt.write_text('{"inputs": [], "code": {}, "execution": {"seconds": 1}}')
     index = write_page(tmp_path / "index.html", result, papers)
     # The overview and each page of a chapter are small.
     assert index.stat().st_size < 1_400_000
@@ -583,13 +583,6 @@ def test_failures_of_claim_where_it_counts(counts_in, listed):
 
 def test_policy_of_allows_only_own_scripts():
     assert policy_of([""]).startswith("default-src 'none'; script-src 'sha256-4")
-
-
-def test_input_files_of_a_receipt():
-    receipt = {"inputs": [{"path": "resources/transparent-cis/input_data.csv"}]}
-    [(group, files)] = input_files(receipt, [], load_registry()).items()
-    assert group == "transparent-cis (licence: none stated)"
-    assert files[0][0] == "input_data.csv" and files[0][1].startswith("https://")
 
 
 def test_difference_files_without_differences():

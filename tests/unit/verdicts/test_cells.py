@@ -377,13 +377,30 @@ def test_check_tolerances_undeclared_table_of_seeds(tmp_path):
     assert "`supplements` has no table 'seeds'" in fault
 
 
-@pytest.mark.parametrize("distance", ["", ", within: 0.1, from_spread: [full]"])
+@pytest.mark.parametrize(
+    "distance",
+    ["", ", within: 0.1, from_spread: [full]", ", within: 0.1, relative: 0.1"],
+)
 def test_tolerance_without_one_distance(tmp_path, distance):
     record = RECORD.format(cells="{metric: AP}", tier="full").replace(
         ", from_spread: [full]", distance
     )
-    with pytest.raises(RecordError, match="needs either `within` or `from_spread`"):
+    with pytest.raises(RecordError, match="needs either `within`"):
         faults(tmp_path, record)
+
+
+@pytest.mark.parametrize(
+    ("reproduced", "expected"),
+    [(0.32, "within tolerance"), (0.329, "within tolerance"), (0.331, "different")],
+)
+def test_judge_cells_relative_tolerance(tmp_path, reproduced, expected):
+    """A tenth of the published 0.30 on either side."""
+    record = RECORD.format(cells="{metric: AP}", tier="full").replace(
+        "from_spread: [full]", "relative: 0.1"
+    )
+    toy = load_papers(write_paper(tmp_path, record))["toy"].artefacts["table_1"]
+    assert judged(toy, [reproduced])[0] == expected
+    assert judged(toy, [0.6 - reproduced])[0] == expected
 
 
 @pytest.mark.parametrize(

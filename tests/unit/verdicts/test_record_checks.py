@@ -59,6 +59,12 @@ ADDED = {
         "tolerances: [{cells: {row: a, metric: AP}, within: 100, because: rounded inputs}]",
         "table_1.csv, line 2: the tolerance of 100 exceeds 0.15, half of the published value",
     ),
+    "a relative tolerance above a difference that a claim reads": (
+        "{tolerances: [{cells: {row: a, metric: AP}, relative: 0.4, because: rounded inputs}], "
+        "claims: [{id: c, claim: Row b is better., source: p. 1, "
+        "supported_if: [{cells: {row: b, metric: AP}, op: '>', other: {row: a}}]}]}",
+        "line 2: the tolerance of 0.12 exceeds 0.1, the smallest difference that a claim reads",
+    ),
     "a tolerance above a difference that a claim reads": (
         "{tolerances: [{cells: {row: a, metric: AP}, within: 0.11, because: rounded inputs}], "
         "claims: [{id: c, claim: Row b is better., source: p. 1, "
@@ -151,6 +157,14 @@ PAPERS = {
     "tolerance at its limit": (f"{RECORD}    {TOLERANCE % 0.15}", CELLS, ""),
     "tolerance of one unit": (
         f"{RECORD}    {TOLERANCE % 0.01}", CELLS.replace("a,AP,0.30", "a,AP,0.01"), ""),
+    "bound among numbers": (RECORD, CELLS.replace("a,AP,0.30", "a,AP,< .05"), ""),
+    "bound with more decimals": (
+        RECORD, CELLS.replace("a,AP,0.30", "a,AP,< .001"), "'.001' has more decimals"),
+    "word that is declared as empty": (
+        RECORD + "    kinds: {empty: [{row: a, metric: AP}]}\n",
+        CELLS.replace("a,AP,0.30", "a,AP,OOM"), ""),
+    "word among numbers": (
+        RECORD, CELLS.replace("a,AP,0.30", "a,AP,OOM"), "'OOM' is not a number"),
     "dash that is not reported": (RECORD, REPORTED.format(""), ""),
     "value that is not reported": (
         RECORD, REPORTED.format("not_reported"), "line 5: '7' has the marker not_reported"),

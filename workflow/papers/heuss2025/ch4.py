@@ -75,6 +75,9 @@ def candidates(job: ResultJob) -> None:
     panel = ["query", "explainer"] if len(explainers) > 1 else ["query"]
     columns = 2 if len(explainers) > 1 else 3
     job.write_figure(points, draw_bars(points, "candidate", panel, columns=columns))
+    if "objectives_csv" in job.output.keys():
+        objectives = select_attributions(pd.read_parquet(job.input.objectives), None)
+        job.write_supplement(objectives, "objectives", {"all": 3})
 
 
 def faithfulness(job: ResultJob) -> None:

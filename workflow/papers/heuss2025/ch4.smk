@@ -72,6 +72,7 @@ use rule step as heuss2025_ch4_attributions with:
     output:
         lists="work/heuss2025/ch4/lists.parquet",
         candidates="work/heuss2025/ch4/candidates.parquet",
+        objectives="work/heuss2025/ch4/objectives.parquet",
         choices="work/heuss2025/ch4/choices.parquet",
         spread="work/heuss2025/ch4/spread.parquet",
     pathvars:
@@ -118,18 +119,35 @@ use rule figure as heuss2025_ch4_unbiased with:
         "Attributions of lists under the unbiased model (Figure 4.B.2)"
 
 
-# Figures 4.3, 4.B.3 and 4.B.4: single candidates.
+# Figures 4.3 and 4.B.4: single candidates.
 use rule figure as heuss2025_ch4_candidates with:
     input:
         candidates="work/heuss2025/ch4/candidates.parquet",
     pathvars:
         result="embedded/heuss2025/figure_{number}",
     wildcard_constraints:
-        number="|".join(CANDIDATE_FIGURES),
+        number="4_3|4_B_4",
     params:
         **runs("heuss2025/ch4:candidates"),
     message:
         "Attributions of single candidates (Figure {wildcards.number})"
+
+
+# Figure 4.B.3: the same, with both objectives for a single candidate.
+use rule figure as heuss2025_ch4_all_candidates with:
+    input:
+        candidates="work/heuss2025/ch4/candidates.parquet",
+        objectives="work/heuss2025/ch4/objectives.parquet",
+    output:
+        **figure_files(tables=["objectives"]),
+    pathvars:
+        result="embedded/heuss2025/figure_{number}",
+    wildcard_constraints:
+        number="4_B_3",
+    params:
+        **runs("heuss2025/ch4:candidates"),
+    message:
+        "Attributions of all single candidates (Figure 4.B.3)"
 
 
 # Lists with labels that depend on known features.
@@ -223,12 +241,16 @@ use rule step as heuss2025_ch4_explanations with:
     pathvars:
         job="heuss2025/ch4/explanations_{data}",
     resources:
-        **needs(1500, 20),
+        **where(
+            lambda wildcards: wildcards.data in EXPLAINED_DATA["full"],
+            needs(24000, 2880),
+            needs(1500, 20),
+        ),
     params:
         **runs("heuss2025/ch4_explanations:explanations"),
         lists=lambda wildcards: EXPLAINED.explained_lists.get(wildcards.data),
         background=lambda wildcards: EXPLAINED.background.get(wildcards.data, 100),
-        lime_samples=EXPLAINED.lime_samples,
+        lime_samples=lambda wildcards: EXPLAINED.lime_samples.get(wildcards.data, 5000),
         seed=SETTINGS.seed,
     message:
         "Explanations and their checks ({wildcards.data})"

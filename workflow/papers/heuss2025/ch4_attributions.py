@@ -10,7 +10,13 @@ import pandas as pd
 from everycell.base.arrays import FloatArray, IntArray
 from everycell.explain.games import ListwiseGame, pointwise_shapley_values
 from everycell.explain.shapley import all_coalitions, greedy_selection, shapley_values
-from everycell.explain.value_functions import Ties, exposures, kendall, ranks_of
+from everycell.explain.value_functions import (
+    Ties,
+    exposures,
+    kendall,
+    negative_rank,
+    ranks_of,
+)
 from everycell.jobs.job import Job
 from everycell.records.cells import declared_cells
 from papers.heuss2025.ch4_talent_search import (
@@ -34,6 +40,8 @@ WITH_BASE = "with the value of the empty coalition"
 #: Names of queries that Table 4.A.3 shortens.
 SHORTENED = {"international": "internat."}
 EXPLAINERS = ("Greedy", "PointwiseSHAP", "RankingSHAP")
+#: Objectives for a single candidate (Eqs. 4.8 and 4.7).
+EXPOSURE, NEGATIVE_RANK = "exposure", "negative rank"
 
 
 def attributions(job: Job) -> None:
@@ -54,6 +62,7 @@ def attributions(job: Job) -> None:
     job.write_frame(pd.concat(rows, ignore_index=True), "lists")
     people = candidates(published, schools)
     job.write_frame(candidate_attributions(biased, people, samples), "candidates")
+    job.write_frame(compare_objectives(biased, people, samples), "objectives")
     job.write_frame(compare_choices(biased, people, samples), "choices")
     job.write_frame(attribution_deviations(biased, people, draws), "spread")
 
@@ -134,6 +143,25 @@ def candidate_attributions(
                 key = (query, explainer, members[position], int(ranks[position]))
                 rows += _rows(key, attributions[position])
     columns = ["query", "explainer", "candidate", "rank", "feature", "value"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def compare_objectives(model: TalentModel, people: Candidates, samples: FloatArray) -> pd.DataFrame:
+    """Shapley values of both objectives for single candidates, `EXPOSURE` and `NEGATIVE_RANK`."""
+    rows = []
+    for query, members in QUERIES.items():
+        documents = np.array([people[member] for member in members])
+        ranks = ranks_of(model(documents), RELEASED_TIES)
+        for position in np.argsort(ranks):
+            for objective, value in (
+                (EXPOSURE, exposures([position])),
+                (NEGATIVE_RANK, negative_rank(position)),
+            ):
+                game = ListwiseGame(model, documents, samples, value, RELEASED_TIES)
+                values = shapley_values(game(all_coalitions(len(FEATURES)))).ravel()
+                key = (query, members[position], int(ranks[position]))
+                rows += [(*row[:-1], objective, row[-1]) for row in _rows(key, values)]
+    columns = ["query", "candidate", "rank", "feature", "objective", "value"]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -31,6 +31,8 @@ from papers.heuss2025.ch4_features import planted_weights
 
 #: Sizes of explanations.
 SIZES = (1, 3, 5, 7, 10)
+#: Background samples of the checks, for each data set (section 4.6.1).
+CHECKING = 100
 #: Maximum number of features that greedy selection selects.
 MAX_SELECTED = 10
 #: Value functions of lists, in the order of a game's columns. The text defines the exposure
@@ -41,7 +43,7 @@ MEASURES = ("Kendall's tau", "Exposure difference", "Mean exposure difference")
 class Setup(NamedTuple):
     """Numbers of samples for explaining a data set."""
 
-    background: int  #: samples for explanations, and as many again for checks
+    background: int  #: samples for explanations
     lime_samples: int
 
 
@@ -114,9 +116,8 @@ def explain_lists(
     Yields the query, the attributions and the checks of each list.
     """
     rng = np.random.default_rng(seed)
-    samples = pool[
-        rng.choice(len(pool), 2 * setup.background, replace=len(pool) < 2 * setup.background)
-    ]
+    count = setup.background + CHECKING
+    samples = pool[rng.choice(len(pool), count, replace=len(pool) < count)]
     explaining, checking = samples[: setup.background], samples[setup.background :]
     for position, (query, documents) in enumerate(lists.items()):
         explained_list = ExplainedList(forest, documents, explaining)

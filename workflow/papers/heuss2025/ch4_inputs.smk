@@ -1,6 +1,6 @@
 # Inputs and names of the rules of heuss2025, ch4.smk.
 
-from papers.heuss2025.ch4_talent_search import CANDIDATE_FIGURES, LIST_FIGURES
+from papers.heuss2025.ch4_talent_search import LIST_FIGURES
 
 #: Tier -> data set -> its name in Figure 4.4.
 EXPLAINED_DATA = {

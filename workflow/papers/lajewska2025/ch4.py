@@ -25,10 +25,8 @@ from papers.lajewska2025.rejection_figure import write_rejection_figure
 from papers.lajewska2025.user_study_data import (
     ANSWERABILITY,
     VIEWPOINTS,
-    query_sha256,
     read_comment_counts,
     read_expert_scores,
-    read_queries,
     read_response_limitations,
 )
 
@@ -152,15 +150,6 @@ def simulation(job: ResultJob) -> None:
     power["panel"] = power["study"] + ", planted in " + factor
     job.write_table(pd.concat(tables, ignore_index=True))
     write_rejection_figure(job, power, alpha=params.alpha, panel="panel")
-
-
-def queries(job: ResultJob) -> None:
-    """Tables 4.3 and 4.4: TREC ids of the queries, and hashes of their text."""
-    frame = read_queries(Path(job.input.responses))
-    frame = frame.assign(row=np.arange(1, len(frame) + 1).astype(str))
-    frame["query_sha256"] = frame["query"].map(query_sha256)
-    cells = frame.melt("row", ["trec_id", "query_sha256"], "metric")
-    job.write_table(cells.sort_values("row", key=lambda row: row.astype(int), kind="stable"))
 
 
 def _correlations(job: ResultJob) -> pd.DataFrame:

@@ -72,20 +72,39 @@ use rule table as lajewska2025_ch4_sizes with:
         "Sizes of the studies (Table 4.7)"
 
 
-# Tables 4.3 and 4.4: the queries, as hashes.
-use rule table as lajewska2025_ch4_queries with:
+# Table 4.3: the queries of the answerability study, as hashes, and their candidates, which are from
+# the annotations of chapter 5.
+use rule table as lajewska2025_ch4_answerability_queries with:
     input:
-        responses=lambda wildcards: resource(
-            f"{LIMITATIONS}/responses/{CH4_RESPONSES[wildcards.number]}.csv"
-        ),
+        **annotations("dataset"),
+        responses=resource(f"{LIMITATIONS}/responses/{CH4_RESPONSES['3']}.csv"),
+    output:
+        **table_files(tables=["choice"]),
     pathvars:
-        result="released/lajewska2025/table_4_{number}",
-    wildcard_constraints:
-        number="3|4",
+        result="released/lajewska2025/table_4_3",
     params:
-        **runs("lajewska2025/ch4:queries"),
+        **runs("lajewska2025/ch4_queries:answerability"),
     message:
-        "Queries of Table 4.{wildcards.number}"
+        "Queries of the answerability study (Table 4.3)"
+
+
+# Table 4.4: the queries of the viewpoints study, as hashes, and the scores by which they were chosen.
+use rule table as lajewska2025_ch4_viewpoints_queries with:
+    input:
+        responses=resource(f"{LIMITATIONS}/responses/{CH4_RESPONSES['4']}.csv"),
+        crowd=resource(f"{LIMITATIONS}/queries/viewpoints_crowdsourcing_results.csv"),
+        experts=LIMITATIONS_EXPERTS,
+    output:
+        **table_files(tables=["choice"]),
+    pathvars:
+        result="released/lajewska2025/table_4_4",
+    params:
+        **runs("lajewska2025/ch4_queries:viewpoints"),
+        number=12,  # section 4.3.1
+        # The middle of the scale; the thesis does not state how the two scores are combined.
+        least_broadness=3,
+    message:
+        "Queries of the viewpoints study (Table 4.4)"
 
 
 # Table 4.1: two of the released responses. They are compared by hashes of the words that the thesis

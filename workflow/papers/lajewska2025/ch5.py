@@ -23,6 +23,11 @@ from papers.lajewska2025.cast_snippets_data import (
     read_group,
     read_tasks,
 )
+from papers.lajewska2025.ch5_quality import (
+    agreement_beyond_chance,
+    flags_of_groups,
+    selection_group,
+)
 from papers.lajewska2025.spans import (
     AGGREGATIONS,
     BoolArray,
@@ -92,7 +97,7 @@ def tasks(job: ResultJob) -> None:
         steps = [read_tasks(paths(files[group]))]
         if task == "Sentence":
             # In the preceding step, workers select the sentences of a passage.
-            steps.append(read_tasks(paths(files[group.replace("sentence", "selection")])))
+            steps.append(read_tasks(paths(files[selection_group(group)])))
         for published, metric, value in effort_rows(steps, people, fees.get(name)):
             (rows if published else readings).append((name, task, metric, value))
     keys = ["row", "task_variant", "metric", "value"]
@@ -103,13 +108,18 @@ def tasks(job: ResultJob) -> None:
         "readings",
         {metric: 2 if metric.startswith("USD") else 1 for metric in readings["metric"]},
     )
+    job.write_supplement(flags_of_groups(files), "flags", {"annotations": 0, "all": 1})
 
 
 def agreement(job: ResultJob) -> None:
     """Table 5.2: agreement of the annotators in each group."""
-    rows = []
+    rows, beyond_chance = [], []
     for group, (task, name, people) in GROUPS.items():
         texts = mark_texts(read_group(job.input[group]), group)
+        beyond_chance += [
+            (name, task, metric, value)
+            for metric, value in agreement_beyond_chance(texts.values()).items()
+        ]
         rows.append((name, task, str(people), "J", mean_jaccard(texts)))
         rows += [
             (name, task, str(people), f"J_{k}", mean_jaccard(texts, k))
@@ -120,6 +130,8 @@ def agreement(job: ResultJob) -> None:
     job.write_supplement(
         agreement_gaps(table, "MTurk master", "MTurk regular"), "gaps", {"J": 3, "J_2": 3}
     )
+    chance = pd.DataFrame(beyond_chance, columns=["row", "task", "metric", "value"])
+    job.write_supplement(chance, "chance", {"all": 3})
 
 
 def sentence_pairs(

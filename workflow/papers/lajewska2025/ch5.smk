@@ -20,7 +20,7 @@ use rule table as lajewska2025_ch5_tasks with:
             "selection_master",
         ),
     output:
-        **table_files(tables=["readings"]),
+        **table_files(tables=["readings", "flags"]),
     pathvars:
         result="released/lajewska2025/table_5_1",
     params:
@@ -43,7 +43,7 @@ use rule table as lajewska2025_ch5_agreement with:
             "sentence_master",
         ),
     output:
-        **table_files(tables=["gaps"]),
+        **table_files(tables=["gaps", "chance"]),
     pathvars:
         result="released/lajewska2025/table_5_2",
     params:
@@ -131,16 +131,20 @@ use rule table as lajewska2025_ch5_confidence with:
         "Confidence and agreement of annotators (section 5.4.3)"
 
 
-# Table 5.5: numbers of answerable pairs.
+# Table 5.5: numbers of answerable pairs; labels and passages by the rules of the section.
 use rule table as lajewska2025_ch5_labels with:
     input:
         **answerability_labels(),
+        **annotations("dataset"),
+        qrels=resource("cast-reproducibility/qrels/2020.txt"),
     output:
-        **table_files(tables=["readings"]),
+        **table_files(tables=["readings", "construction"]),
     pathvars:
         result="released/lajewska2025/table_5_5",
     params:
-        **runs("lajewska2025/ch5_answerability:labels"),
+        **runs("lajewska2025/ch5_labels:labels"),
+        people=3,  # annotators of a passage
+        added=5,  # section 5.5
     message:
         "Answerable pairs (Table 5.5)"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -84,9 +84,8 @@ def ranking_values(
     return {column: np.concatenate(parts) for column, parts in values.items()}
 
 
-def labels(job: ResultJob) -> None:
-    """Table 5.5: pairs of questions with sentences, passages and rankings, by answerability."""
-    files = job.input
+def label_tables(files: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Table 5.5, and its rankings by treatment of a duplicate passage."""
     sentences = pd.concat(
         read_sentence_labels(Path(path))
         for path in (files.snippets_sentences, files.unanswerable_sentences)
@@ -110,7 +109,6 @@ def labels(job: ResultJob) -> None:
             ("unanswerable", (~answerable_items).sum()),
         )
     ]
-    job.write_table(pd.DataFrame(rows, columns=["row", "metric", "value"]))
     readings = [
         (READINGS[reading], metric, number)
         for reading, answerable_items in answerable.items()
@@ -120,10 +118,9 @@ def labels(job: ResultJob) -> None:
             ("unanswerable", int((~answerable_items).sum())),
         )
     ]
-    job.write_supplement(
+    return (
+        pd.DataFrame(rows, columns=["row", "metric", "value"]),
         pd.DataFrame(readings, columns=["rankings of three", "metric", "value"]),
-        "readings",
-        {"rankings": 0, "answerable": 0, "unanswerable": 0},
     )
 
 

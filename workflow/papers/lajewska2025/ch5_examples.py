@@ -12,6 +12,7 @@ from everycell.render.marked_text import MarkedText, marked_rows, marked_texts
 from everycell.statistics.agreement import fleiss_kappa
 from papers.lajewska2025.cast_snippets_data import read_group
 from papers.lajewska2025.ch5_aggregation import THRESHOLDS, Aggregation, aggregate, decide
+from papers.lajewska2025.ch5_quality import krippendorff_alpha
 from papers.lajewska2025.spans import Span, jaccard, mark_characters
 
 #: Toy text of Figure 5.1, and the parts that three annotators mark.
@@ -39,6 +40,9 @@ def agreement_example(job: ResultJob) -> None:
     note = "\n".join(f"{name}: {value:.2f}" for name, value in agreement.items())
     texts = [MarkedText("Three annotators of a toy text", TEXT, marks, note)]
     job.write_figure(marked_rows(texts), marked_texts(texts))
+    agreement["Krippendorff's alpha of the characters"] = krippendorff_alpha(
+        mark_characters(list(marks.values()), len(TEXT))
+    )
     rows = [("toy text", name, value) for name, value in agreement.items()]
     table = pd.DataFrame(rows, columns=["text", "measure", "value"])
     job.write_supplement(table, "agreement", {"all": 2})

@@ -5,7 +5,8 @@ One function per rule of ``ch1.smk``, and scores with one row per published valu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,16 +14,18 @@ import pandas as pd
 
 from everycell.base.errors import DataError
 from everycell.jobs.result_job import ResultJob
-from everycell.metrics.divergences import AttributeSet, Divergence
+from everycell.metrics.divergences import AttributeSet, Divergence, distribution_similarity
 from everycell.metrics.gfr import gfr as ranked_gfr
 from everycell.metrics.gfrc import (
     READING_BUDGET,
     Method,
     achieved_distributions,
+    combine,
     group_fairness,
     position_weight,
     relevance,
     turn_similarities,
+    turn_weights,
     without_duplicates,
 )
 from everycell.trec.runs import read_run, trec_order
@@ -52,8 +55,9 @@ def gfrc(job: ResultJob) -> None:
 def text(job: ResultJob) -> None:
     """Numbers in the text: gains of one film, and the scores of Google relative to those of Bing.
 
-    A supplement has what two other computations give: gains of 2 instead of 1, and shares of the
-    scores as the tables print them, with four decimals.
+    One supplement has what two other computations give: gains of 2 instead of 1, and shares of the
+    scores as the tables print them, with four decimals. Another has the scores by the alternatives
+    that section 3 names.
     """
     params = job.params
     entities, sets = _read_conversations(job)
@@ -84,6 +88,8 @@ def text(job: ResultJob) -> None:
     job.write_table(pd.DataFrame(rows, columns=columns))
     decimals = {"gain, doubled": 4, "percent of rounded scores": 1}
     job.write_supplement(pd.DataFrame(readings, columns=columns), "readings", decimals)
+    alternatives = alternative_cells(entities, sets, params.turns, params.budget)
+    job.write_supplement(alternatives, "alternatives", {"all": 4})
 
 
 def weights(job: ResultJob) -> None:
@@ -139,6 +145,67 @@ def gfr(job: ResultJob) -> None:
                 values[f"{name} ({divergences[name]})"] = scores.by_attribute_set[name]
             rows += [(topic, run_name, metric, value[0, -1]) for metric, value in values.items()]
     job.write_table(pd.DataFrame(rows, columns=["topic", "run", "metric", "value"]))
+
+
+#: Weight of relevance in the combined score (Eq. 5). The paper does not state one.
+ALPHA = 0.5
+
+
+def alternative_cells(
+    entities: pd.DataFrame,
+    attribute_sets: Mapping[str, AttributeSet],
+    turns: Sequence[str],
+    budget: int = READING_BUDGET,
+) -> pd.DataFrame:
+    """Scores of each conversation by the alternatives of section 3: `system`, `score`, `metric`."""
+    ordinal = {
+        name: replace(groups, divergence="NMD") if groups.divergence == "RNOD" else groups
+        for name, groups in attribute_sets.items()
+    }
+    rows = []
+    for system, part in entities.groupby("system", sort=False):
+        inputs = {
+            name: (part["turn"], part["gain"], np.array(part[name].tolist()))
+            for name in attribute_sets
+        }
+        similarities = {
+            name: turn_similarities(*inputs[name], groups)
+            for name, groups in attribute_sets.items()
+        }
+        weights = turn_weights(part["turn"], part["word_count"], part["gain"], budget)
+        fairness = {
+            "as in Table 2": {name: group_fairness(similarities[name]) for name in inputs},
+            "cumulative distributions": {
+                name: group_fairness(turn_similarities(*inputs[name], groups, "cumulative"))
+                for name, groups in attribute_sets.items()
+            },
+            "uniform turns": {
+                name: group_fairness(
+                    similarities[name].reindex(turns, fill_value=_uniform_similarity(groups))
+                )
+                for name, groups in attribute_sets.items()
+            },
+            "NMD instead of RNOD": {
+                name: group_fairness(turn_similarities(*inputs[name], groups))
+                for name, groups in ordinal.items()
+            },
+            "turns weighted by position": {
+                name: group_fairness(similarities[name], weights) for name in inputs
+            },
+        }
+        score = relevance(part["word_count"], part["gain"], budget)
+        for alternative, by_set in fairness.items():
+            mean = float(np.mean(list(by_set.values())))
+            values = {f"GF, {name}": value for name, value in by_set.items()}
+            values |= {"GF": mean, "GFR": combine(score, mean, ALPHA)}
+            rows += [(system, name, alternative, value) for name, value in values.items()]
+    return pd.DataFrame(rows, columns=["system", "score", "metric", "value"])
+
+
+def _uniform_similarity(groups: AttributeSet) -> float:
+    """Similarity of the uniform distribution to a target."""
+    uniform = np.full(len(groups.target), 1 / len(groups.target))
+    return float(distribution_similarity(uniform, groups.target, groups.divergence))
 
 
 def _read_conversations(job: ResultJob) -> tuple[pd.DataFrame, dict[str, AttributeSet]]:

@@ -54,7 +54,7 @@ use rule table as sakai2023_text with:
         annotations="published/sakai2023/figure_5.csv",
         targets="published/sakai2023/targets.csv",
     output:
-        **table_files(tables=["readings"]),
+        **table_files(tables=["readings", "alternatives"]),
     pathvars:
         result="embedded/sakai2023/text_3",
     params:
@@ -62,6 +62,8 @@ use rule table as sakai2023_text with:
         **PILOT_CONVERSATIONS,
         declared=declared_inputs("embedded", "sakai2023", "figure_5"),
         film="Back to the Future",
+        # Both turns of the protocol; the annotations omit a turn without relevant entities.
+        turns=["S1", "S2"],
     message:
         "Numbers in the text of section 6"
 

@@ -12,7 +12,9 @@ import pandas as pd
 
 from everycell.base.files import write_atomically
 from everycell.jobs.result_job import ResultJob
+from everycell.metrics.awrf import awrf
 from everycell.metrics.nfairr import nfairr
+from everycell.metrics.ranked_groups import alignments
 from everycell.metrics.term_counts import read_counts
 from everycell.metrics.texfair import texfair
 from everycell.trec.runs import read_run
@@ -54,6 +56,8 @@ def example(job: ResultJob) -> None:
     job.write_figure(example_cells(published, values, job.params.read_with), figure)
     values = values.rename(columns={"measure": "metric"})
     job.write_supplement(values, "measures", dict.fromkeys(values["metric"], 3))
+    association = association_measures(job.params.frequencies)
+    job.write_supplement(association, "association", dict.fromkeys(association["metric"], 3))
 
 
 def example_measures(published: pd.DataFrame, taus: Sequence[float]) -> pd.DataFrame:
@@ -67,6 +71,19 @@ def example_measures(published: pd.DataFrame, taus: Sequence[float]) -> pd.DataF
         "TExFAIR": texfair(counts, lengths)[:, -1]
     }
     values = pd.DataFrame(measures, index=lists.index).melt(ignore_index=False, var_name="measure")
+    return values.reset_index(names="list")
+
+
+def association_measures(frequencies: Sequence[int]) -> pd.DataFrame:
+    """AWRF and TExFAIR of a document with one term of a group above one of the other group.
+
+    One list of two equally long documents per number of terms in the second document.
+    """
+    counts = np.array([[[1, 0], [0, count]] for count in frequencies], dtype=float)
+    lengths = np.full(counts.shape[:2], LENGTH)
+    measures = {"AWRF": awrf(alignments(counts))[:, -1], "TExFAIR": texfair(counts, lengths)[:, -1]}
+    lists = [f"1 term, then {count}" for count in frequencies]
+    values = pd.DataFrame(measures, index=lists).melt(ignore_index=False, var_name="metric")
     return values.reset_index(names="list")
 
 

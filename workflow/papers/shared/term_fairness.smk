@@ -26,7 +26,7 @@ use rule figure as term_fairness_example with:
     input:
         documents=lambda wildcards: f"published/{lists_of_example(wildcards)}.csv",
     output:
-        **figure_files(tables=["measures"]),
+        **figure_files(tables=["measures", "association"]),
     pathvars:
         result="embedded/{artefact_id}",
     wildcard_constraints:
@@ -40,6 +40,8 @@ use rule figure as term_fairness_example with:
         # word is biased, as in the text of the example. The paper states no threshold.
         taus=[TAU, 0],
         read_with=0,
+        # Terms in the second document of two, whose first has one term of the other group.
+        frequencies=[1, 8],
     message:
         "Two lists of four documents ({wildcards.artefact_id})"
 

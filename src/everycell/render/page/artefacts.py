@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from everycell.base.untrusted import read_json
-from everycell.receipts.provenance import MADE, JobRecord, upstream_jobs
+from everycell.receipts.provenance import JobRecord
 from everycell.records.claims import Claim
 from everycell.records.folders import TIERS
 from everycell.records.papers import Artefact
-from everycell.records.registry import Entry, Registry, load_registry, set_of
+from everycell.records.registry import load_registry
 from everycell.records.tables import RUNNABLE, Cause, DeclaredTier, State
 from everycell.render.grid import Cell, Grid, shown_label
+from everycell.render.page.sources import CodeLink, input_files, links_to_code
 from everycell.render.verdict_tables import (
     SurrogateCell,
     VerdictCell,
@@ -67,6 +68,8 @@ class TierOnPage:
     #: Results folder, and the jobs in its lineage.
     folder: Path
     jobs: Sequence[JobRecord]
+    #: Address of the repository on the web, if it is set.
+    repository: str | None = None
 
     @property
     def artefact(self) -> Artefact:
@@ -160,6 +163,14 @@ class TierOnPage:
         return input_files(self.receipt_content, self.jobs, load_registry())
 
     @property
+    def code(self) -> list[CodeLink]:
+        """Script or function that made the result, and its rule."""
+        if self.receipt_content is None:
+            return []
+        root = self.artefact.folder.parents[1]
+        return links_to_code(self.receipt_content, root, self.repository)
+
+    @property
     def downloads(self) -> dict[str, str]:
         """Files of the table or figure by format."""
         return self._downloads(self.artefact.name)
@@ -223,31 +234,6 @@ class TierOnPage:
         ):
             return None
         return surrogate_grid(self.artefact, self.folder / self.table)
-
-
-def input_files(
-    receipt: Mapping[str, Any], jobs: Sequence[JobRecord], registry: Registry
-) -> dict[str, list[tuple[str, str | None]]]:
-    """Data set or location -> names and URLs of the files that were not made by a job."""
-    paths = {source["path"] for source in receipt["inputs"]}
-    paths |= {path for job in upstream_jobs(jobs, paths) for path in job.inputs}
-    groups: dict[str, list[tuple[str, str | None]]] = {}
-    for path in sorted(paths):
-        if path.startswith(MADE):
-            continue
-        if key := registry.key_in(path):
-            group = f"{set_of(key)} (licence: {registry.data_set(key).licence})"
-            file = key.partition("/")[2], registry.url(key) or _package_url(registry.entry(key))
-        else:
-            group, file = "in this project", (path, None)
-        groups.setdefault(group, []).append(file)
-    return groups
-
-
-def _package_url(entry: Entry) -> str | None:
-    if entry.wheel is None:
-        return None
-    return f"https://pypi.org/project/{entry.wheel.distribution}/{entry.wheel.version}/"
 
 
 class ClaimTest(NamedTuple):
@@ -436,8 +422,13 @@ class ArtefactOnPage:
 
 
 def artefact_on_page(
-    artefact: Artefact, results: Sequence[Result], folder: Path, jobs: Sequence[JobRecord]
+    artefact: Artefact,
+    results: Sequence[Result],
+    folder: Path,
+    jobs: Sequence[JobRecord],
+    repository: str | None = None,
 ) -> ArtefactOnPage:
     """Artefact with its results, from the shallowest tier to the deepest."""
     ordered = sorted(results, key=lambda result: TIERS.index(result.tier))
-    return ArtefactOnPage(artefact, [TierOnPage(result, folder, jobs) for result in ordered])
+    tiers = [TierOnPage(result, folder, jobs, repository) for result in ordered]
+    return ArtefactOnPage(artefact, tiers)

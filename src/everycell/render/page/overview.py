@@ -201,7 +201,12 @@ class Page(Summary):
         return failures_of(self.artefacts)
 
 
-def build_page(papers: Mapping[str, Paper], results: Iterable[Result], folder: Path) -> Page:
+def build_page(
+    papers: Mapping[str, Paper],
+    results: Iterable[Result],
+    folder: Path,
+    repository: str | None = None,
+) -> Page:
     """Collect what the page shows of a results folder."""
     by_artefact: dict[str, list[Result]] = {}
     for result in results:
@@ -214,7 +219,8 @@ def build_page(papers: Mapping[str, Paper], results: Iterable[Result], folder: P
         for artefact in paper.artefacts.values():
             if artefact.id not in by_artefact:
                 raise RecordError(f"{artefact.id}: the report is missing; collect it in each tier.")
-            artefacts.append(artefact_on_page(artefact, by_artefact[artefact.id], folder, jobs))
+            entries = by_artefact[artefact.id]
+            artefacts.append(artefact_on_page(artefact, entries, folder, jobs, repository))
         chapters = [
             ChapterOnPage(
                 [one for one in artefacts if one.artefact.chapter == number],

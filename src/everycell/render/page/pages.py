@@ -43,14 +43,16 @@ def write_page(
     results: Sequence[Result],
     papers: Mapping[str, Paper] | None = None,
     notices: Sequence[Notice] = (),
+    repository: str | None = None,
 ) -> Path:
     """Write the overview, the pages of the chapters, and their data files.
 
-    `notices` name results that were made with other settings than the project's.
+    `notices` name results that were made with other settings than the project's; `repository` is
+    the address that links to code begin with.
     """
     if papers is None:
         papers = load_papers(results[0].artefact.folder.parent)
-    pages = pages_of(path.parent, results, papers, notices)
+    pages = pages_of(path.parent, results, papers, notices, repository)
     for name, content in pages.items():
         if name != INDEX:
             write_atomically(path.parent / name, content)
@@ -62,9 +64,10 @@ def pages_of(
     results: Sequence[Result],
     papers: Mapping[str, Paper],
     notices: Sequence[Notice] = (),
+    repository: str | None = None,
 ) -> dict[str, bytes]:
     """Files of the reproduction page of a results folder, as `write_page` writes them."""
-    page = build_page(papers, results, folder)
+    page = build_page(papers, results, folder, repository)
     pages: dict[str, bytes] = {}
     for paper in page.papers:
         for before, chapter, after in zip(

@@ -94,12 +94,17 @@ use rule table as figure with:
 
 # Measures of runs, aggregated over the queries of `qrels`, one row per run and measure. `systems`
 # has the published names of the runs, `measures` maps published names to names in `ir_measures`,
-# and `columns` has the names of the columns of systems and measures.
+# and `columns` has the names of the columns of systems and measures. For several collections,
+# `collections` has the name of each run's collection and `judged` those of the files of `qrels`;
+# `columns` then has that of collections in between. Cells in `left_out` are not written.
 use rule table as evaluation with:
     params:
         **runs("evaluate_runs"),
         relevant_from=1,
         in_percent=[],
+        collections=[],
+        judged=[],
+        left_out=[],
 
 
 # Values that were computed elsewhere; `values` is a CSV file with the columns of the published
@@ -107,3 +112,9 @@ use rule table as evaluation with:
 use rule table as given_values with:
     params:
         **runs("read_values"),
+
+
+# Values that a script of the authors computes; it is called with the file to write them to.
+use rule table as scripted_values with:
+    params:
+        **runs("run_script"),

@@ -14,11 +14,13 @@ from packaging.version import Version
 from snakemake import __version__ as snakemake_version
 from snakemake.exceptions import WorkflowError
 from snakemake.iocontainers import Wildcards
+from snakemake.rules import Rule
 from snakemake.script import PythonScript
 from snakemake.sourcecache import LocalSourceFile
 
 from everycell.base.installation import DISTRIBUTION, requirement
 from everycell.workflow import first_statements
+from everycell.workflow.planned_jobs import CACHE
 
 KNOWN_VERSIONS = ">=9.20,<10"
 if Version(snakemake_version) not in SpecifierSet(KNOWN_VERSIONS):
@@ -70,6 +72,39 @@ def isolated_preamble(*arguments, **options):
 
 isolated_preamble.unchanged = PREAMBLE
 PythonScript.generate_preamble = staticmethod(isolated_preamble)
+
+
+PARAMS_OF_SNAKEMAKE = getattr(Rule.expand_params, "unchanged", Rule.expand_params)
+
+
+def expand_params_with_files(rule, wildcards, input, output, *arguments, **options):
+    """Parameters of a job, with the parameter `files`: paths by the names of its inputs and outputs.
+
+    Snakemake compares the set of a job's inputs with that of the last run, but neither their names
+    nor their order. Jobs whose code does not matter (`data.smk`) have no such parameter.
+    """
+    params, compared = PARAMS_OF_SNAKEMAKE(rule, wildcards, input, output, *arguments, **options)
+    if params.get("code"):
+        files = {"input": paths_by_name(input), "output": paths_by_name(output)}
+        params.append(files)
+        params._set_name("files", len(params) - 1)
+        compared.append(files)
+    return params, compared
+
+
+expand_params_with_files.unchanged = PARAMS_OF_SNAKEMAKE
+Rule.expand_params = expand_params_with_files
+
+
+def paths_by_name(files):
+    """Paths of inputs or outputs by name, "" if they have none, wherever the cache is."""
+    cache, by_name = f"{SETTINGS.cache}/", {}
+    for name, paths in files._allitems():
+        by_name.setdefault(name or "", []).extend(
+            f"{CACHE}/{path.removeprefix(cache)}" if path.startswith(cache) else path
+            for path in map(str, [paths] if isinstance(paths, str) else paths)
+        )
+    return dict(sorted(by_name.items()))
 
 
 class ScriptOfParameter(LocalSourceFile):

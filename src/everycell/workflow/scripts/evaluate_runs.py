@@ -17,7 +17,6 @@ def aggregate(measure, values):
 
 with ResultJob(snakemake) as job:
     params = snakemake.params
-    qrels = read_qrels(snakemake.input.qrels)
     level = params.relevant_from
     # Several published names may refer to the same measure.
     measures = {
@@ -25,11 +24,22 @@ with ResultJob(snakemake) as job:
         for name, measure in params.measures.items()
     }
     unique_measures = list(dict.fromkeys(measures.values()))
+    paths = snakemake.input.qrels
+    judged = [read_qrels(path) for path in ([paths] if isinstance(paths, str) else paths)]
+    # Without names there is one collection.
+    qrels_by_collection = dict(zip(params.judged or [""], judged, strict=True))
+    collections = params.collections or [""] * len(params.systems)
     tables = {}
-    for system, path in zip(params.systems, snakemake.input.runs, strict=True):
+    for system, collection, path in zip(
+        params.systems, collections, snakemake.input.runs, strict=True
+    ):
+        qrels = qrels_by_collection[collection]
         values = evaluate_measures(read_run(path), qrels, unique_measures, relevance_level=level)
-        tables[system] = pd.Series(
+        series = pd.Series(
             {name: aggregate(measure, values[str(measure)]) for name, measure in measures.items()}
         )
-        tables[system][params.in_percent] *= 100
-    job.write_table(pd.concat(tables, names=params.columns).rename("value").reset_index())
+        series[params.in_percent] *= 100
+        tables[(system, collection) if params.judged else system] = series
+    table = pd.concat(tables, names=params.columns).rename("value")
+    left_out = [tuple(key) for key in params.left_out]
+    job.write_table(table[~table.index.isin(left_out)].reset_index())

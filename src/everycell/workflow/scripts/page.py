@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from everycell.config import repository_of
 from everycell.jobs.job import Job
 from everycell.receipts.provenance import write_lineage
 from everycell.records.papers import load_papers
@@ -17,4 +18,5 @@ with Job(snakemake) as job:
     write_lineage(page.parent, Path(), snakemake.config["cache"])
     results = collect(papers, page.parent, Path(), audits=audits_of)
     # Settings of this run may differ from those of the project, which are compared.
-    write_page(page, results, papers, find_deviations(page.parent, Path()).notices)
+    notices = find_deviations(page.parent, Path()).notices
+    write_page(page, results, papers, notices, repository_of(Path()))

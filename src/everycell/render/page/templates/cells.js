@@ -105,6 +105,7 @@
   const follow = () => {
     const cell = document.getElementById(location.hash.slice(1));
     if (!cell?.matches("td.v")) return;
+    for (let folded = cell.closest("details"); folded; folded = folded.parentElement.closest("details")) folded.open = true;
     describe(cell);
     cell.scrollIntoView({ block: "center", inline: "center" });
     movePanel(cell);

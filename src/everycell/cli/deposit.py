@@ -1,0 +1,373 @@
+"""A runnable archive of a project with its results, also for double-blind review.
+
+The archive is a Workflow Run RO-Crate. Records, own data, settings and rules are part of it, and so
+are a citation file, metadata for Zenodo, pinned requirements and a Dockerfile, unless the project
+has its own. Released data are listed with their addresses and hashes.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import yaml
+
+from everycell.base.files import write_json
+from everycell.base.installation import locked_requirements, requirement, wheel_file
+from everycell.base.untrusted import parse_json
+from everycell.cli.crate import copy_project, pack, refuse_link
+from everycell.config import repository_of
+from everycell.receipts.checkout import commit_of
+from everycell.receipts.lineage_checks import check_lineage
+from everycell.receipts.provenance import NAME, lineage_of, read_lineage
+from everycell.receipts.receipts import (
+    ReceiptError,
+    content_hash,
+    input_path,
+    is_own,
+    made_by_other_code,
+    receipts_in,
+    verify,
+)
+from everycell.records.papers import Paper, load_papers
+from everycell.records.registry import load_registry, read_part
+from everycell.render.page.pages import INDEX, outdated_pages, pages_of, write_page
+from everycell.sources.fetch import OWN_DATA
+from everycell.verdicts.audits import FindAudits
+from everycell.verdicts.results import collect
+from everycell.verdicts.verdicts import NO_AUDITS
+from everycell.workflow.deviations import find_deviations
+
+#: Authors of a template, which a deposit must not have.
+PLACEHOLDER = "N. N."
+ANONYMOUS = "Anonymous"
+LOCK = "requirements.lock"
+WHEELS = Path("wheels")
+DOCKERFILE = """\
+# Makes the results of this deposit: docker build --tag results . && docker run --rm results
+FROM python:{version}-bookworm
+RUN useradd --create-home author && install --directory --owner author /deposit
+WORKDIR /deposit
+COPY --chown=author . .
+RUN pip install --no-cache-dir --no-deps -r {lock}
+USER author
+CMD ["snakemake", "--cores", "2"]
+"""
+
+
+def write_deposit(
+    results: Path,
+    out: Path,
+    project: Path,
+    cache: str = "resources",
+    papers: Mapping[str, Paper] = {},
+    audits: FindAudits = lambda paper, chapter: NO_AUDITS,
+    *,
+    anonymous: bool = False,
+) -> Path:
+    """Write a project and its verified results as one zip archive."""
+    pages = check_results(results, out, project, cache, papers, audits)
+    forbidden = _identities(results, project, papers) if anonymous else {}
+    with TemporaryDirectory(prefix="everycell-deposit-") as folder:
+        copy = Path(folder).resolve()
+        copy_project(project, copy, results, pages)
+        registry = load_registry()
+        if papers:
+            _refuse_placeholders(papers)
+            if anonymous:
+                _anonymise(copy, papers)
+                papers = load_papers(copy / "published")
+                registry = load_registry(copy)
+            _write_metadata(copy, project, papers, anonymous=anonymous)
+            if anonymous and pages:
+                collected = collect(papers, copy / "results", copy, audits=audits)
+                write_page(copy / "results" / INDEX, collected, papers)
+        draft = out.with_name(f".{out.name}.draft.zip")
+        try:
+            # The path that receipts use.
+            used = input_path(project / cache, project)
+            pack(copy, draft, used, papers, registry, pages)
+            _refuse_identities(draft, forbidden)
+            draft.replace(out)
+        finally:
+            draft.unlink(missing_ok=True)
+    return out
+
+
+def check_results(
+    results: Path,
+    out: Path,
+    project: Path,
+    cache: str,
+    papers: Mapping[str, Paper],
+    audits: FindAudits,
+) -> list[str]:
+    """Refuse results that fail verification; return the files of their page."""
+    if not out.parent.is_dir():
+        raise ReceiptError(f"{out.parent} is not a folder; create it, or choose another one.")
+    paths = receipts_in(results)
+    if not paths:
+        raise ReceiptError(f"{results} contains no receipts; run `everycell make` first.")
+    collected = collect(papers, results, project, audits=audits)
+    faults = [fault for path in paths for fault in verify(path, project, results)]
+    faults += [fault for result in collected for fault in result.faults]
+    if not faults:
+        faults = check_lineage(results, project)
+    if faults:
+        first, *more = dict.fromkeys(faults)
+        raise ReceiptError(
+            f"{results} failed verification, so no deposit was written: {first}"
+            + f" Run `everycell verify {results}` to list all faults." * bool(more)
+        )
+    _require_code(paths, results, project)
+    # The copy refuses links too, but the page reads this file before.
+    refuse_link(project / "config.yaml", project)
+    pages = {}
+    if (results / INDEX).is_file():
+        notices = find_deviations(results, project).notices
+        pages = pages_of(results, collected, papers, notices, repository_of(project))
+    for page in outdated_pages(results, pages):
+        raise ReceiptError(
+            f"{results}: {page} does not match these results, so no deposit was written; run "
+            "`everycell page` in the project that made them."
+        )
+    if (
+        (results / NAME).is_file()
+        and is_own(results, project)
+        and read_lineage(results) != lineage_of(results, project, cache)
+    ):
+        raise ReceiptError(
+            f"{results / NAME} does not match Snakemake's records, so no deposit was written; run "
+            "`everycell page`."
+        )
+    return [*pages]
+
+
+def _require_code(receipts: Sequence[Path], results: Path, project: Path) -> None:
+    """Refuse results that were not made by the project's current code."""
+    outdated = made_by_other_code(receipts, project)
+    if outdated:
+        path, commit = next(iter(outdated.items()))
+        name = path.relative_to(results).as_posix().removesuffix(".receipt.json")
+        raise ReceiptError(
+            f"{results}: {len(outdated)} of {len(receipts)} results were made by a different "
+            f"version of the code ({name}: commit {_short_commit(commit)}; this project: "
+            f"{_short_commit(commit_of(project))}), so no deposit was written; run snakemake "
+            "again, or write the deposit in a checkout of that commit."
+        )
+
+
+def _short_commit(commit: str | None) -> str:
+    return commit[:12] if commit else "unknown"
+
+
+def _refuse_placeholders(papers: Mapping[str, Paper]) -> None:
+    for key, paper in papers.items():
+        if paper.authors == PLACEHOLDER:
+            raise ReceiptError(
+                f"published/{key}/paper.yaml: `authors` is {PLACEHOLDER!r}, as in the template; "
+                "fill in title, authors, reference and licence."
+            )
+
+
+def _write_metadata(
+    copy: Path, project: Path, papers: Mapping[str, Paper], *, anonymous: bool
+) -> None:
+    """Write what a deposit needs and the project lacks; pin everycell in `pyproject.toml`."""
+    if (project / "src" / "everycell").is_dir():
+        return  # everycell itself has all of it
+    files = {
+        "CITATION.cff": yaml.safe_dump(citation(papers), sort_keys=False, allow_unicode=True),
+        ".zenodo.json": json.dumps(zenodo_metadata(papers), indent=1, ensure_ascii=False) + "\n",
+        "DATA.md": _data_page(copy),
+    }
+    pyproject = copy / "pyproject.toml"
+    if pyproject.is_file():
+        text = pyproject.read_text(encoding="utf-8")
+        needed = tomllib.loads(text).get("project", {}).get("dependencies", [])
+        wheel = wheel_file()
+        if wheel:
+            (copy / WHEELS).mkdir()
+            shutil.copy(wheel, copy / WHEELS)
+        address = f"./{WHEELS / wheel.name}" if wheel else requirement(released=anonymous)
+        files |= {
+            LOCK: "\n".join([address, *locked_requirements(needed)]) + "\n",
+            "Dockerfile": DOCKERFILE.format(
+                version=".".join(map(str, sys.version_info[:2])), lock=LOCK
+            ),
+        }
+        if wheel or anonymous:
+            # A path of this machine, or the address of a fork.
+            pattern = r'"everycell-repro\[([^"\]]+)\] @ [^"]*"'
+            replacement = '"' + requirement(r"\1", released=True) + '"'
+            pyproject.write_text(re.sub(pattern, replacement, text), encoding="utf-8")
+    for name, text in files.items():
+        if not (copy / name).exists():
+            (copy / name).write_text(text, encoding="utf-8")
+
+
+def citation(papers: Mapping[str, Paper]) -> dict[str, object]:
+    """Content of `CITATION.cff`: the deposit, with the papers as references."""
+    authors = [{"name": name} for name in _authors(papers)]
+    licence = _spdx(papers)
+    return {
+        "cff-version": "1.2.0",
+        "message": "If you use this deposit, please cite the paper too; it is the reference.",
+        "type": "software",
+        "title": _title(papers),
+        "authors": authors,
+        **({"license": licence} if licence else {}),
+        "references": [
+            {
+                "type": "thesis" if paper.kind == "thesis" else "article",
+                "title": paper.title,
+                "authors": [{"name": name.strip()} for name in paper.authors.split(",")],
+                "year": paper.year,
+            }
+            for paper in papers.values()
+        ],
+    }
+
+
+def zenodo_metadata(papers: Mapping[str, Paper]) -> dict[str, object]:
+    """Content of `.zenodo.json`."""
+    licence = _spdx(papers)
+    return {
+        "title": _title(papers),
+        "upload_type": "software",
+        "description": "Data, code and results of a paper, with a verdict per published value.",
+        "creators": [{"name": name} for name in _authors(papers)],
+        **({"license": licence} if licence else {}),
+    }
+
+
+def _title(papers: Mapping[str, Paper]) -> str:
+    return "Results of " + "; ".join(dict.fromkeys(paper.title for paper in papers.values()))
+
+
+def _authors(papers: Mapping[str, Paper]) -> list[str]:
+    names = [name.strip() for paper in papers.values() for name in paper.authors.split(",")]
+    return list(dict.fromkeys(names))
+
+
+def _spdx(papers: Mapping[str, Paper]) -> str | None:
+    """SPDX identifier of the only licence; None if there are several, or it has none."""
+    licences = {paper.licence for paper in papers.values()}
+    name = licences.pop().removeprefix("https://spdx.org/licenses/") if len(licences) == 1 else ""
+    return name if re.fullmatch(r"[A-Za-z0-9]+(?:[-.+][A-Za-z0-9.+]+)*", name) else None
+
+
+def _data_page(copy: Path) -> str:
+    """List of the data files, in the deposit or elsewhere."""
+    registry = load_registry(copy)
+    keys = {path.relative_to(copy / OWN_DATA).as_posix() for path in (copy / OWN_DATA).rglob("*")}
+    lines = [
+        "# Data",
+        "",
+        "Files of `data/` are part of this deposit. `everycell data fetch` gets the others from "
+        "their addresses and compares their hashes.",
+        "",
+        "| file | where | sha256 | licence |",
+        "|---|---|---|---|",
+    ]
+    own = {
+        key
+        for part in (copy / "published").glob("*/registry.yaml")
+        for key in read_part(part).files
+    }
+    for key in sorted(own):
+        entry = registry.files[key]
+        form = entry.origin or entry.mirror
+        where = "`data/`" if key in keys else registry.url(key) if entry.origin else entry.note
+        licence = registry.data_set(key).licence
+        lines.append(f"| `{key}` | {where} | `{form.sha256 if form else ''}` | {licence} |")
+    return "\n".join(lines) + "\n"
+
+
+def _identities(results: Path, project: Path, papers: Mapping[str, Paper]) -> dict[str, str]:
+    """Words that identify the authors -> what they are."""
+    words: dict[str, str] = {}
+    for name in _authors(papers):
+        words |= {name: "an author"} | {name.split()[-1]: "an author's family name"}
+    for key in papers:
+        for name, meaning in list(words.items()):
+            if meaning.endswith("family name") and name.lower() in key:
+                raise ReceiptError(
+                    f"The key {key} contains the name {name}; make a repository with a neutral "
+                    f"key, such as paper{papers[key].year}, for an anonymous deposit."
+                )
+    for path in receipts_in(results):
+        receipt = parse_json(path.read_text(encoding="utf-8"))
+        words[receipt["execution"].get("host") or ""] = "a host"
+        words[receipt["code"].get("commit") or ""] = "a commit"
+    words |= {
+        platform.node(): "a host",
+        commit_of(project) or "": "a commit",
+        Path.home().name: "a user name",
+        str(Path.home()): "a folder",
+        str(project.resolve()): "a folder",
+        repository_of(project) or "": "the address of the repository",
+    }
+    for setting in ("user.name", "user.email", "remote.origin.url"):
+        done = subprocess.run(
+            ["git", "config", setting], cwd=project, capture_output=True, text=True, check=False
+        )
+        words[done.stdout.strip()] = f"Git's {setting}"
+    address = re.search(r"\w+://([^/]+/[^/]+)/", requirement())
+    if address and "file:" not in requirement():
+        words[address[1]] = "an address of everycell"
+    # Generic names of containers, users and folders identify nobody.
+    generic = {"", "/", "root", "user", "localhost", "/root", "runner"}
+    return {
+        word: meaning
+        for word, meaning in words.items()
+        if word not in generic and (len(word) > 2 or "author" in meaning)
+    }
+
+
+def _anonymise(copy: Path, papers: Mapping[str, Paper]) -> None:
+    """Remove names from records and texts, and hosts and commits from receipts."""
+    names = sorted(_authors(papers), key=len, reverse=True)
+    for path in [*copy.glob("published/*/*.yaml"), *copy.glob("*.*"), copy / "LICENSE"]:
+        if path.is_file():
+            text = path.read_text(encoding="utf-8")
+            for name in names:
+                text = text.replace(name, ANONYMOUS)
+            path.write_text(text, encoding="utf-8")
+    config = copy / "config.yaml"
+    text = config.read_text(encoding="utf-8")
+    text = re.sub("^repository:.*$", "repository: null", text, flags=re.MULTILINE)
+    config.write_text(text, encoding="utf-8")
+    for path in receipts_in(copy / "results"):
+        receipt = parse_json(path.read_text(encoding="utf-8"))
+        receipt["execution"]["host"] = ANONYMOUS.lower()
+        receipt["code"]["commit"] = None
+        write_json(path, receipt | {"content_sha256": content_hash(receipt)})
+
+
+def _refuse_identities(archive: Path, forbidden: Mapping[str, str]) -> None:
+    """Refuse an archive in which a word that identifies the authors is left."""
+    patterns = {
+        word: re.compile(rb"(?<![\w])" + re.escape(word.encode()) + rb"(?![\w])")
+        for word in forbidden
+    }
+    with zipfile.ZipFile(archive) as content:
+        # The wheel is everycell itself, and is compressed.
+        for name in (name for name in content.namelist() if Path(name).parent != WHEELS):
+            data = name.encode() + b"\n" + content.read(name)
+            for word, pattern in patterns.items():
+                if match := pattern.search(data):
+                    line = data[: match.start()].count(b"\n")
+                    raise ReceiptError(
+                        f"{name}, line {line}: {word!r} is {forbidden[word]}, so no anonymous "
+                        "deposit was written; remove it from that file."
+                    )

@@ -1,0 +1,1 @@
+"""`everycell import`: published values from tables in Markdown, LaTeX, HTML and CSV."""

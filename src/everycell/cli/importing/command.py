@@ -1,0 +1,80 @@
+"""The command `everycell import`: shows what it reads beside the source, and writes it as CSV."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from everycell.cli.named_files import Input, Output
+from everycell.cli.options import Force
+from everycell.cli.printing import echo, pluralise
+
+
+def import_table(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Markdown, LaTeX, HTML or CSV file with a table."),
+        Input(),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Argument(metavar="[OUT]", help="New CSV for `everycell init --table OUT`."),
+        Output(),
+    ] = None,
+    number: Annotated[
+        int | None, typer.Option(min=1, help="Which table of the file, if it has several.")
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(help="Measure of all values, if only the caption names it, such as nDCG@10."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Read published values from a table as it is printed.
+
+    It shows each row of the source with the values read from it below. Examples:
+
+    everycell import paper.tex --number 2
+
+    everycell import README.md table.csv
+    """
+    from everycell.base.csv_files import csv_text
+    from everycell.base.errors import DataError
+    from everycell.base.files import write_atomically
+    from everycell.cli.importing.grids import read_tables
+    from everycell.cli.importing.offers import emphasised_claims
+    from everycell.cli.importing.show import print_imported
+    from everycell.cli.importing.tidy import import_table
+
+    tables = read_tables(file)
+    if number is None and len(tables) > 1:
+        for index, table in enumerate(tables, 1):
+            size = f"{len(table.rows)} rows, {pluralise(len(table.rows[0]), 'column')}"
+            title = table.caption or " | ".join(cell.text for cell in table.rows[0])
+            echo(f"{index}: {size}: {title[:100]}", err=True)
+        raise DataError(file, fault=f"has {len(tables)} tables", fix="choose one with --number")
+    if (number or 1) > len(tables):
+        raise DataError(
+            file, fault=f"has {pluralise(len(tables), 'table')}", fix="choose another --number"
+        )
+    imported = import_table(file, tables[(number or 1) - 1], measure)
+    print_imported(imported)
+    for note in imported.notes:
+        echo(note)
+    claims, faults = emphasised_claims(imported.cells)
+    if claims:
+        echo("Offered as claims, which `everycell init` writes as comments:")
+        for claim in claims:
+            echo(f"  {claim.sentence}")
+    for fault in faults:
+        echo(fault)
+    if out is None:
+        echo(f"To write it: everycell import {shlex.quote(str(file))} table.csv"
+             + (f" --number {number}" if number else ""))  # fmt: skip
+    else:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(out, csv_text(imported.cells))
+        echo(f"{out}: {pluralise(len(imported.cells), 'published value')}.")

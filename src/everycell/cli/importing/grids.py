@@ -1,0 +1,304 @@
+"""Tables of a file as grids of cells: Markdown, HTML and wide CSV; LaTeX is in `latex`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+
+from everycell.base.errors import DataError
+from everycell.base.text_files import read_text_file
+from everycell.cli.importing.values import SourceCell
+
+#: Largest number of rows or columns of a table; spans of cells may claim more.
+LARGEST = 10_000
+_FORMATS = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".htm": "html",
+    ".csv": "csv",
+    ".tsv": "csv",
+}
+
+
+@dataclass
+class SourceTable:
+    """A table as printed; a cell that spans rows or columns stands at each of its positions."""
+
+    rows: list[list[SourceCell]] = field(default_factory=list)
+    #: Number of rows that the format declares as heading.
+    head: int = 0
+    caption: str = ""
+
+
+@dataclass
+class Pieces:
+    """Text of a cell in pieces, with their style."""
+
+    pieces: list[tuple[str, str, bool, bool]] = field(default_factory=list)
+
+    def add(
+        self, text: str, position: str = "", *, bold: bool = False, underlined: bool = False
+    ) -> None:
+        """Add a piece; its position is `raised`, `lowered` or empty."""
+        self.pieces.append((text, position, bold, underlined))
+
+    def to_cell(self, source: str) -> SourceCell:
+        """Cell with the style of its text; signs beside the text do not count."""
+        text, raised = "", ""
+        bold = underlined = False
+        previous = ""
+        for piece, position, is_bold, is_underlined in self.pieces:
+            if position == "raised" and "±" not in piece:
+                raised += piece
+                continue
+            if position == "lowered" and previous != "lowered" and text.strip():
+                text = text.rstrip() + "_" * (piece.lstrip()[:1] not in "±(+")
+            text += piece
+            if re.search(r"\w", piece):
+                bold, underlined = bold or is_bold, underlined or is_underlined
+            previous = position
+        return SourceCell(_squeeze(text), _squeeze(raised), bold, underlined, _squeeze(source))
+
+
+def _squeeze(text: str) -> str:
+    # Narrow spaces separate thousands, so they stay.
+    return re.sub(r"[ \t\r\n\f\v]+", " ", text).strip()
+
+
+def read_tables(path: Path) -> list[SourceTable]:
+    """Read the tables of a file, whose name or first characters tell its format."""
+    text = read_text_file(path)
+    known = _FORMATS.get(path.suffix.lower()) or _recognise(text)
+    if known == "latex":
+        from everycell.cli.importing.latex import latex_tables
+
+        tables = latex_tables(path, text)
+    elif known == "csv":
+        tables = [_csv_table(path, text)]
+    else:
+        tables = html_tables(path, text if known == "html" else _markdown_to_html(text))
+    for table in tables:
+        # Blank rows only separate groups.
+        blank = [not any(cell.text for cell in row) for row in table.rows]
+        table.head -= sum(blank[: table.head])
+        table.rows = [row for row, is_blank in zip(table.rows, blank, strict=True) if not is_blank]
+    tables = [table for table in tables if len(table.rows) > 1]
+    if not tables:
+        raise DataError(
+            path,
+            fault=f"has no table in {known}",
+            fix="give a Markdown, LaTeX, HTML or CSV file with a heading and at least one row",
+        )
+    return tables
+
+
+def _recognise(text: str) -> str:
+    """Format of a text without a telling file name."""
+    if re.search(r"\\begin\{\w*tab", text):
+        return "latex"
+    if re.search(r"<table\b", text, re.IGNORECASE):
+        return "html"
+    return "markdown" if re.search(r"^\s*\|?[\s:|-]*-[\s:|-]*\|", text, re.MULTILINE) else "csv"
+
+
+def _csv_table(path: Path, text: str) -> SourceTable:
+    first = text.partition("\n")[0]
+    separator = max("\t;,", key=first.count)
+    try:
+        rows = [
+            row
+            for row in csv.reader(io.StringIO(text), delimiter=separator, strict=True)
+            if any(row)
+        ]
+    except csv.Error as error:
+        raise DataError(path, fault=f"cannot be read as CSV ({error})", fix="correct it") from None
+    width = len(rows[0]) if rows else 0
+    for number, row in enumerate(rows, 1):
+        if len(row) != width:
+            raise DataError(
+                path, f"row {number}", fault=f"has {len(row)} fields", expected=f"{width}"
+            )
+    return SourceTable([[_csv_cell(value) for value in row] for row in rows], head=1)
+
+
+def _csv_cell(value: str) -> SourceCell:
+    """Cell of a CSV file, in which bold may be written as in Markdown."""
+    bold = re.fullmatch(r"\s*(\*\*|__)(.+)\1\s*", value)
+    return SourceCell(_squeeze(bold[2] if bold else value), bold=bold is not None, source=value)
+
+
+def _markdown_to_html(text: str) -> str:
+    # rich, which the light installation has, brings this parser.
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(text)
+
+
+class _Tables(HTMLParser):
+    """Collects the outer tables of a page."""
+
+    def __init__(self, path: object) -> None:
+        super().__init__(convert_charrefs=True)
+        self.path = path
+        self.tables: list[SourceTable] = []
+        self.depth = 0
+        self.cells: list[list[tuple[SourceCell, int, int, bool]]] = []
+        self.cell: Pieces | None = None
+        self.spans, self.is_heading, self.in_head = (1, 1), False, False
+        self.source: list[str] = []
+        self.styles: list[tuple[str, str]] = []
+        self.caption: list[str] | None = None
+        self.declared = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: value or "" for name, value in attrs}
+        if tag == "table":
+            self.depth += 1
+            if self.depth == 1:
+                self.tables.append(SourceTable())
+                self.cells, self.declared, self.in_head = [], 0, False
+        if self.depth != 1:
+            return
+        if tag == "thead":
+            self.in_head = True
+        elif tag == "tbody":
+            self._end_cell()
+            self.in_head = False
+        elif tag == "caption":
+            self.caption = []
+        elif tag == "tr":
+            self._end_cell()
+            self.cells.append([])
+            self.declared += self.in_head
+        elif tag in ("td", "th"):
+            self._end_cell()
+            if not self.cells:
+                self.cells.append([])
+            self.cell, self.source, self.styles = Pieces(), [], []
+            self.is_heading = tag == "th"
+            self.spans = (self._span(attributes, "rowspan"), self._span(attributes, "colspan"))
+            self._add_style(tag, attributes)
+        elif self.cell is not None:
+            if tag == "br":
+                self.cell.add(" ")
+            elif tag == "annotation":  # LaTeX beside MathML, which has the same text
+                self.styles.append((tag, "hidden"))
+            else:
+                self._add_style(tag, attributes)
+            if tag in ("b", "strong", "u", "ins", "sup", "sub"):
+                self.source.append(f"<{tag}>")
+
+    def _add_style(self, tag: str, attributes: dict[str, str]) -> None:
+        style = re.sub(r"\s", "", attributes.get("style", "").lower())
+        names = attributes.get("class", "").lower()
+        if (
+            tag in ("b", "strong")
+            or re.search("font-weight:(bold|[6-9]00)", style)
+            or "bold" in names
+        ):
+            self.styles.append((tag, "bold"))
+        elif tag in ("u", "ins") or "underline" in style or "underline" in names:
+            self.styles.append((tag, "underlined"))
+        elif tag in ("sup", "sub"):
+            self.styles.append((tag, {"sup": "raised", "sub": "lowered"}[tag]))
+
+    def _span(self, attributes: dict[str, str], name: str) -> int:
+        text = attributes.get(name, "1").strip()
+        if not re.fullmatch(r"[1-9]\d{0,3}", text):
+            raise DataError(
+                self.path,
+                f"line {self.getpos()[0]}",
+                name,
+                text,
+                expected="a number from 1 to 9999",
+            )
+        return int(text)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "table" and self.depth:
+            self.depth -= 1
+            if self.depth == 0:
+                self._end_cell()
+                _fill_spans(self.path, self.tables[-1], self.cells, self.declared)
+        elif self.depth == 1:
+            if tag in ("td", "th", "tr"):
+                self._end_cell()
+            elif tag == "thead":
+                self._end_cell()
+                self.in_head = False
+            elif tag == "caption" and self.caption is not None:
+                self.tables[-1].caption, self.caption = _squeeze("".join(self.caption)), None
+            elif self.styles and any(name == tag for name, _ in self.styles):
+                while self.styles.pop()[0] != tag:
+                    pass
+            if self.cell is not None and tag in ("b", "strong", "u", "ins", "sup", "sub"):
+                self.source.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        if self.caption is not None:
+            self.caption.append(data)
+        styles = {style for _, style in self.styles}
+        if self.cell is None or "hidden" in styles:
+            return
+        bold, underlined = "bold" in styles, "underlined" in styles
+        self.source.append(data)
+        if "$" in data or "\\(" in data:
+            from everycell.cli.importing.latex import add_inline
+
+            add_inline(self.path, self.cell, data, bold=bold, underlined=underlined)
+            return
+        position = "raised" if "raised" in styles else "lowered" if "lowered" in styles else ""
+        self.cell.add(data, position, bold=bold, underlined=underlined)
+
+    def _end_cell(self) -> None:
+        if self.cell is not None:
+            cell = self.cell.to_cell("".join(self.source))
+            self.cells[-1].append((cell, *self.spans, self.is_heading))
+            self.cell = None
+
+
+def html_tables(path: object, text: str) -> list[SourceTable]:
+    """Read the tables of an HTML page; a table within a cell is part of its text."""
+    parser = _Tables(path)
+    parser.feed(text)
+    parser.close()
+    return parser.tables
+
+
+def _fill_spans(
+    path: object,
+    table: SourceTable,
+    cells: Sequence[Sequence[tuple[SourceCell, int, int, bool]]],
+    declared: int,
+) -> None:
+    """Put cells at all positions that they span."""
+    grid: list[dict[int, SourceCell]] = [{} for _ in cells]
+    for index, row in enumerate(cells):
+        column = 0
+        for cell, down, across, _ in row:
+            while column in grid[index]:
+                column += 1
+            for below in grid[index : index + down]:
+                below.update(dict.fromkeys(range(column, column + across), cell))
+            column += across
+    width = max((max(row, default=-1) + 1 for row in grid), default=0)
+    if width > LARGEST or len(grid) > LARGEST:
+        raise DataError(path, fault=f"has a table with {width} columns and {len(grid)} rows",
+                        expected=f"at most {LARGEST} of each")  # fmt: skip
+    blank = SourceCell("")
+    filled = [index for index, row in enumerate(grid) if row]
+    table.rows = [[grid[index].get(column, blank) for column in range(width)] for index in filled]
+    # Without a thead, the first rows that have only headings are the head.
+    headings = [
+        all(is_heading for *_, is_heading in cells[index]) and bool(cells[index])
+        for index in filled
+    ]
+    leading = headings.index(False) if False in headings else len(headings)
+    table.head = declared or leading

@@ -1,0 +1,196 @@
+"""Headings and row names of a published table, which become the keys of its values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from everycell.base.errors import DataError
+from everycell.cli.importing.grids import SourceTable
+from everycell.cli.importing.values import SourceCell, split_cell
+from everycell.records.cells import DESCRIPTION
+
+#: Arrows in a heading, which say whether higher or lower values are better.
+_ARROWS = "↑↓▲▼⇑⇓"
+_UNIT = re.compile(rf"\s*[(\[]\s*(?:in )?(%|[{_ARROWS}])\s*[)\]]")
+_COLLECTIONS = re.compile(r"data_?sets?|collections?|corpus|corpora|benchmarks?|tasks?|test_sets?")
+_MEASURES = re.compile(r"metrics?|measures?")
+
+
+def count_head(table: SourceTable) -> int:
+    """Rows of the heading: those declared, and rows without values directly below."""
+    head = max(table.head, 1)
+    while head < len(table.rows) - 1:
+        row = table.rows[head]
+        if is_group(row) or any(map(split_cell, row[1:])) or not any(cell.text for cell in row[1:]):
+            break
+        head += 1
+    return min(head, len(table.rows) - 1)
+
+
+def is_group(row: Sequence[SourceCell]) -> bool:
+    """Whether a row is one heading for the rows below it."""
+    texts = [cell.text for cell in row]
+    spans = all(cell is row[0] for cell in row[: max(len(row) - 1, 2)])
+    return bool(texts[0]) and not split_cell(row[0]) and (spans or not any(texts[1:]))
+
+
+def label_of_column(table: SourceTable, head: int, column: int) -> str:
+    """Lowest heading of a column."""
+    texts = (table.rows[row][column].text for row in reversed(range(head)))
+    return next(filter(None, texts), f"column {column + 1}")
+
+
+def without_sign(cell: SourceCell) -> str:
+    """Label without footnote signs, and with other superscripts."""
+    raised = re.sub(r"[†‡*∗§¶‖#,\s]|^[a-z]$", "", cell.raised)
+    return (cell.text.rstrip("†‡∗§¶ ") + raised).strip() or cell.text
+
+
+class RowNames(NamedTuple):
+    """Columns that name the rows, the names of these columns, and the keys of each row."""
+
+    columns: list[int]
+    names: list[str]
+    keys: dict[int, list[str]]
+
+
+def name_rows(
+    path: object, table: SourceTable, head: int, texts: Sequence[int], notes: list[str]
+) -> RowNames:
+    """Name the rows by the fewest columns of text, and by headings of groups if needed."""
+    groups = {
+        row: table.rows[row][0].text
+        for row in range(head, len(table.rows))
+        if is_group(table.rows[row])
+    }
+    body = [row for row in range(head, len(table.rows)) if row not in groups]
+    if not texts:
+        raise DataError(path, fault="has a table without names of rows", fix="add a first column")
+    _fill_down(table, body, texts)
+    leading = [column for number, column in enumerate(texts) if column == texts[0] + number]
+
+    def keys_of(columns: Sequence[int], *, grouped: bool) -> dict[int, list[str]]:
+        heading = {row: [_group_of(row, groups)] if grouped else [] for row in body}
+        return {
+            row: heading[row] + [without_sign(table.rows[row][column]) for column in columns]
+            for row in body
+        }
+
+    choices = [([column], False) for column in leading] + [(leading, False), (list(texts), False)]
+    choices += [([texts[0]], True), (leading, True)] if groups else []
+    columns, grouped = choices[-1]
+    keys = keys_of(columns, grouped=grouped)
+    for columns, grouped in choices:
+        keys = keys_of(columns, grouped=grouped)
+        if len(set(map(tuple, keys.values()))) == len(keys):
+            break
+    else:
+        repeated = pd.Series(keys).map(tuple).duplicated()
+        row = repeated.idxmax()
+        raise DataError(
+            path,
+            f"row {row + 1} of the table",
+            fault=f"has the same name as another row: {' / '.join(keys[row])}",
+            fix="give each row its own name",
+        )
+    if groups and not grouped:
+        notes.append(f"Not needed to name the rows: {', '.join(groups.values())}.")
+    if unused := [column for column in texts if column not in columns]:
+        headings = ", ".join(label_of_column(table, head, column) for column in unused)
+        notes.append(f"Not imported, since it is text that does not name the rows: {headings}.")
+    names = [
+        _key_name(table, head, column, "system" if column == columns[-1] else "group")
+        for column in columns
+    ]
+    if len({"group", *names}) < len(names) + grouped:
+        names = [f"{name}_{number}" for number, name in enumerate(names, 1)]
+    return RowNames(columns, ["group"] * grouped + names, keys)
+
+
+def _fill_down(table: SourceTable, body: Sequence[int], texts: Sequence[int]) -> None:
+    """Repeat labels that stand once for several rows; the last column of labels is complete."""
+    for column in texts[:-1]:
+        above = None
+        for row in body:
+            if table.rows[row][column].text:
+                above = table.rows[row][column]
+            elif above is not None:
+                table.rows[row][column] = above
+
+
+def _group_of(row: int, groups: dict[int, str]) -> str:
+    above = [heading for heading in groups if heading < row]
+    return groups[max(above)] if above else "–"
+
+
+def _key_name(table: SourceTable, head: int, column: int, default: str) -> str:
+    heading = label_of_column(table, head, column)
+    name = re.sub(r"\W+", "_", heading.lower()).strip("_")
+    if _COLLECTIONS.fullmatch(name):
+        return "collection"
+    if _MEASURES.fullmatch(name):
+        return "metric"
+    unnamed = not name or name in DESCRIPTION or heading == f"column {column + 1}"
+    return default if unnamed else name
+
+
+def name_columns(
+    table: SourceTable,
+    head: int,
+    numbers: Sequence[int],
+    measure: str | None,
+    row_names: Sequence[str],
+) -> tuple[dict[int, list[str]], list[str]]:
+    """Keys of each column of values, and their names.
+
+    Of two levels of headings, the one with names of measures is `metric`, by default the lower.
+    """
+    texts = {
+        column: [_without_unit(without_sign(table.rows[row][column])) for row in range(head)]
+        for column in numbers
+    }
+    # A level that is the same for all columns distinguishes no columns.
+    levels = [row for row in range(head) if len({texts[column][row] for column in numbers}) > 1]
+    levels = levels or [head - 1]
+    keys = {
+        column: [headings[row] or f"column {column + 1}" for row in levels]
+        for column, headings in texts.items()
+    }
+    free = "collection" if "collection" not in row_names else "system"
+    if measure is not None:
+        return {column: [_join(key), measure] for column, key in keys.items()}, [free, "metric"]
+    if "metric" in row_names:
+        return {column: [_join(key)] for column, key in keys.items()}, ["system"]
+    if len(levels) == 1:
+        return keys, ["metric"]
+    upper, lower = ({key[level] for key in keys.values()} for level in (0, -1))
+    counts = [sum(map(is_measure, names)) for names in (upper, lower)]
+    if counts[0] > counts[1]:
+        keys = {column: [*key[1:], key[0]] for column, key in keys.items()}
+    keys = {column: [_join(key[:-1]), key[-1]] for column, key in keys.items()}
+    return keys, [free if max(counts) else "heading", "metric"]
+
+
+def _join(headings: Sequence[str]) -> str:
+    return " ".join(dict.fromkeys(headings))
+
+
+def is_measure(name: str) -> bool:
+    """Whether a heading is a measure that `init` can compute from runs."""
+    from everycell.cli.measure_names import measure_of
+
+    return measure_of(name) is not None
+
+
+def _without_unit(heading: str) -> str:
+    return _UNIT.sub("", heading).strip(_ARROWS + " ")
+
+
+def is_in_percent(table: SourceTable, head: int, column: int) -> bool:
+    """Whether a heading says that the values below are percentages."""
+    units = (_UNIT.search(table.rows[row][column].text) for row in range(head))
+    return any(unit is not None and unit[1] == "%" for unit in units)

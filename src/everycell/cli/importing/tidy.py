@@ -1,0 +1,201 @@
+"""From the grid of a published table to published cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pandas as pd
+
+from everycell.base.errors import DataError
+from everycell.cli.importing.grids import SourceTable
+from everycell.cli.importing.headings import (
+    count_head,
+    is_group,
+    is_in_percent,
+    label_of_column,
+    name_columns,
+    name_rows,
+)
+from everycell.cli.importing.offers import BOLD, UNDERLINED
+from everycell.cli.importing.values import (
+    Column,
+    Part,
+    SourceCell,
+    decide_commas,
+    plain_number,
+    resolve_letters,
+    split_cell,
+)
+from everycell.records.cells import key_columns
+
+
+class Position(NamedTuple):
+    """Position of a value in the grid, and its role if the cell has several numbers."""
+
+    row: int
+    column: int
+    role: str
+
+
+@dataclass
+class Imported:
+    """Published cells of a published table, with their positions in the grid."""
+
+    cells: pd.DataFrame
+    positions: list[Position]
+    table: SourceTable
+    #: Number of rows that are headings, and the columns that name the rows.
+    head: int
+    labels: list[int]
+    #: What was decided or left out, for the user.
+    notes: list[str] = field(default_factory=list)
+
+
+def import_table(path: object, table: SourceTable, measure: str | None = None) -> Imported:
+    """Read the published cells; `measure` is that of all values if only the caption names it."""
+    head = count_head(table)
+    body = [row for row in range(head, len(table.rows)) if not is_group(table.rows[row])]
+    parts = {
+        (row, column): split_cell(cell)
+        for row in body
+        for column, cell in enumerate(table.rows[row])
+    }
+    texts, numbers = _kinds_of_columns(path, table, head, body, parts)
+    notes: list[str] = []
+    labels, row_names, row_keys = name_rows(path, table, head, texts, notes)
+    column_keys, column_names = name_columns(table, head, numbers, measure, row_names)
+    values = _by_position(table, numbers, body, parts)
+    plain = _plain_values(path, table, head, values, row_keys, notes)
+    rows = []
+    for position, part in values.items():
+        *upper, lowest = column_keys[position.column]
+        keys = [*row_keys[position.row], *upper]
+        rows.append(
+            {
+                **dict(zip([*row_names, *column_names[:-1]], keys, strict=True)),
+                column_names[-1]: f"{lowest} {position.role}".strip(),
+                "value": plain[position],
+                "unit": part.unit or "%" * is_in_percent(table, head, position.column),
+                "marker": part.marker,
+                "note": ""
+                if position.role
+                else _emphasis(table.rows[position.row][position.column]),
+            }
+        )
+    if not rows:
+        raise DataError(path, fault="has a table without numbers", fix="choose another --number")
+    cells = pd.DataFrame(rows)
+    cells = cells.drop(
+        columns=[name for name in ("unit", "marker", "note") if not any(cells[name])]
+    )
+    keys = key_columns(cells)
+    if (repeated := cells.duplicated(keys)).any():
+        index = int(repeated.to_numpy().argmax())
+        raise DataError(
+            path,
+            f"row {[*values][index].row + 1} of the table",
+            fault=f"repeats the cell {' / '.join(cells.loc[index, keys])}",
+            fix="give rows and columns different names",
+        )
+    return Imported(cells, [*values], table, head, labels, notes)
+
+
+def _kinds_of_columns(
+    path: object,
+    table: SourceTable,
+    head: int,
+    body: Sequence[int],
+    parts: Mapping[tuple[int, int], list[Part] | None],
+) -> tuple[list[int], list[int]]:
+    """Columns of text and columns of values; refuse text among numbers."""
+    texts: list[int] = []
+    numbers: list[int] = []
+    for column in range(len(table.rows[0])):
+        cells = [parts[row, column] for row in body]
+        unread = cells.count(None)
+        numeric = sum(bool(cell) and is_numeric(cell[0]) for cell in cells)
+        if not any(cell != [] for cell in cells):
+            continue
+        # The first column names the rows, even by years or sizes.
+        if column == 0 or numeric <= unread or not numeric:
+            texts.append(column)
+            continue
+        numbers.append(column)
+        if unread:
+            row = body[cells.index(None)]
+            raise DataError(
+                path,
+                f"row {row + 1} of the table",
+                label_of_column(table, head, column),
+                table.rows[row][column].text,
+                expected="a number, such as 0.82, 45.1%, 0.82 ± 0.05 or < .001, or n.s., – or OOM",
+                fix="write several numbers in columns of their own, and marks as † or raised",
+            )
+    return texts, numbers
+
+
+def is_numeric(part: Part) -> bool:
+    """Whether a part is a number or a bound, not a word or a dash."""
+    return part.text[-1:].isdigit()
+
+
+def _by_position(
+    table: SourceTable,
+    numbers: Sequence[int],
+    body: Sequence[int],
+    parts: Mapping[tuple[int, int], list[Part] | None],
+) -> dict[Position, Part]:
+    """Parts of all cells row by row, after their columns told units from letters."""
+    values = {
+        Position(row, column, part.role): part
+        for row in body
+        for column in numbers
+        for part in parts[row, column] or []
+    }
+    columns: dict[tuple[int, str], dict[Position, Part]] = {}
+    for position, part in values.items():
+        columns.setdefault((position.column, position.role), {})[position] = part
+    for parts_of_column in columns.values():
+        values.update(resolve_letters(parts_of_column))
+    return values
+
+
+def _emphasis(cell: SourceCell) -> str:
+    return ", ".join([BOLD] * cell.bold + [UNDERLINED] * cell.underlined)
+
+
+def _split_sign(part: Part) -> tuple[str, str]:
+    """Sign of a bound, if it is one, and the number."""
+    return (part.text[:2], part.text[2:]) if part.text[0] in "<>≤≥" else ("", part.text)
+
+
+def _plain_values(
+    path: object,
+    table: SourceTable,
+    head: int,
+    values: Mapping[Position, Part],
+    row_keys: Mapping[int, Sequence[str]],
+    notes: list[str],
+) -> dict[Position, str]:
+    """Values with plain digits, by position; and notes on what commas mean."""
+    columns: dict[tuple[int, str], Column] = {}
+    for position, part in values.items():
+        label = f"{label_of_column(table, head, position.column)} {position.role}".strip()
+        column = columns.setdefault((position.column, position.role), Column(label))
+        if is_numeric(part):
+            where = f"row {position.row + 1} of the table ({' / '.join(row_keys[position.row])})"
+            column.numbers[where] = _split_sign(part)[1]
+    names = [column.name for column in columns.values()]
+    for (index, _), column in columns.items():
+        if names.count(column.name) > 1:
+            column.name = f"{column.name} (column {index + 1})"
+    decided, comments = decide_commas(path, list(columns.values()))
+    notes += comments
+    plain = {}
+    for position, part in values.items():
+        sign, number = _split_sign(part)
+        comma = decided[columns[position.column, position.role].name]
+        plain[position] = sign + plain_number(number, comma) if is_numeric(part) else part.text
+    return plain

@@ -1,0 +1,136 @@
+"""Checks of the lineage of results: against itself, receipts, records of jobs and files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from everycell.base.files import has_fingerprint
+from everycell.receipts.intermediate import is_intermediate, links_of
+from everycell.receipts.provenance import MADE, NAME, JobRecord, lineage_of, read_lineage
+from everycell.receipts.receipts import is_own, is_released, read_receipt, receipts_in
+from everycell.receipts.uncovered import faults_of_uncovered_code
+
+
+def files_without_jobs(results: Path) -> list[str]:
+    """Files below `work/` that results depend on but whose jobs are not in `lineage.json`, sorted.
+
+    If `everycell page` ran after the results were made, there are none.
+    """
+    return _files_without_jobs(results, read_lineage(results))
+
+
+def _files_without_jobs(results: Path, jobs: Iterable[JobRecord]) -> list[str]:
+    used = {
+        source["path"] for path in receipts_in(results) for source in read_receipt(path)["inputs"]
+    }
+    used |= {path for job in jobs for path in job.inputs}
+    outputs = {path for job in jobs for path in job.outputs}
+    return sorted(
+        path
+        for path in used
+        # A job may have made a parent folder of the file.
+        if path.startswith("work/")
+        and outputs.isdisjoint({path, *map(str, PurePosixPath(path).parents)})
+    )
+
+
+def check_lineage(results: Path, project: Path, cache: str = "resources") -> list[str]:
+    """Check `lineage.json` against itself, the receipts and existing files; return its faults.
+
+    In the project, intermediate files are compared with the records of its jobs, which may be newer
+    than `lineage.json`.
+    """
+    path, jobs = results / NAME, read_lineage(results)
+    job_counts = Counter(output for job in jobs for output in job.outputs)
+    faults = [
+        f"{path} lists two jobs that made {output}; run `everycell page` in the project that made "
+        "the results."
+        for output, number in job_counts.items()
+        if number > 1
+    ]
+    hash_of_file: dict[str, str] = {}
+    for receipt in receipts_in(results):
+        inputs = read_receipt(receipt)["inputs"]
+        hash_of_file |= {source["path"]: source["sha256"] for source in inputs}
+    own = is_own(results, project)
+    if own:
+        newer = lineage_of(results, project, cache)
+        faults += _unrecorded_files(newer, project)
+        faults += [
+            f"{file}, from which results were made, has no record of its job; remove it and run "
+            "snakemake again."
+            for file in _files_without_jobs(results, newer)
+        ]
+        faults += _differing_jobs(path, jobs, newer)
+        jobs = [_without_intermediate_files(job) for job in jobs] + newer
+    changed: dict[str, bool] = {}
+    for job in jobs:
+        statement = f"{path}: {job.outputs[0]} was made"
+        faults += faults_of_uncovered_code(job.uncovered_code, statement, project)
+        statements = {
+            source: (digest, f"{job.rule} made {job.outputs[0]} from {source}")
+            for source, digest in job.hashes.items()
+        } | {
+            output: (digest, f"{job.rule} made {output}")
+            for output, digest in job.output_hashes.items()
+        }
+        for file, (digest, statement) in statements.items():
+            if hash_of_file.setdefault(file, digest) != digest:
+                faults.append(
+                    f"{path}: {statement} with sha256 {digest[:12]}, but a receipt or another job "
+                    f"has {hash_of_file[file][:12]}; run snakemake again in the project that made "
+                    "the results."
+                )
+            elif Path(file).is_absolute() or (
+                not own and (file.startswith("work/") or is_released(file, digest))
+            ):
+                continue
+            else:
+                if file not in changed:
+                    local = project / file
+                    changed[file] = local.exists() and not has_fingerprint(local, digest)
+                if changed[file]:
+                    advice = f"; remove {job.outputs[0]} and run snakemake again" if own else ""
+                    faults.append(
+                        f"{path}: {statement}, but the file in this project differs{advice}."
+                    )
+    return list(dict.fromkeys(faults))
+
+
+def _without_intermediate_files(job: JobRecord) -> JobRecord:
+    external = {file: value for file, value in job.hashes.items() if not file.startswith(MADE)}
+    return job.model_copy(update={"hashes": external, "output_hashes": {}})
+
+
+def _unrecorded_files(jobs: Iterable[JobRecord], project: Path) -> list[str]:
+    """Faults of intermediate files whose jobs recorded hashes that are gone."""
+    return [
+        f"{output} has no record of its hash, which {job.rule} wrote; remove it and run snakemake "
+        "again."
+        for job in jobs
+        # Other jobs, such as those with shell commands, have no parameter `files`.
+        if any(value.startswith("{'input': ") for value in job.parameters.values())
+        for output in job.outputs
+        if is_intermediate(output)
+        and output not in job.output_hashes
+        and not links_of(project / output)
+    ]
+
+
+def _differing_jobs(path: Path, jobs: Iterable[JobRecord], newer: Iterable[JobRecord]) -> list[str]:
+    """Faults of jobs in a project's `lineage.json` that are not those that it records."""
+    recorded = {job.outputs: job for job in newer}
+    faults = []
+    for job in jobs:
+        other = recorded.get(job.outputs, job)
+        is_named = not any("#1" in parameters for parameters in (job.parameters, other.parameters))
+        if (job.rule, job.inputs) != (other.rule, other.inputs) or (
+            is_named and job.parameters != other.parameters
+        ):
+            faults.append(
+                f"{path} differs from the records of the job that made {job.outputs[0]}; update it "
+                "with `everycell page`."
+            )
+    return faults

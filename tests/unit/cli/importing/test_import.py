@@ -1,0 +1,292 @@
+"""`everycell import`: tables in the forms in which papers and repositories have them."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from command_line import call, refused
+
+from everycell.records.papers import load_papers
+from everycell.verdicts.record_checks import check_records
+
+#: Two levels of headings, multirow, macros, comments, spacing, raised signs, all of booktabs.
+BOOKTABS = r"""
+\documentclass{article}
+\newcommand{\best}[1]{\textbf{#1}}
+\newcommand\ours{\textsc{Ours}} % with a comment & an ampersand
+\begin{document}
+\begin{table*}[t]
+\caption[short]{Effectiveness on DL~2019 and 2020. $\dagger$: $p<0.05$}
+\label{tab:main}
+\resizebox{\textwidth}{!}{%
+\begin{tabular}{@{}llS[table-format=1.3]ccr@{}}
+\toprule
+ & & \multicolumn{2}{c}{\textbf{DL 2019}} & \multicolumn{2}{c}{\textbf{DL 2020}} \\
+\cmidrule(lr){3-4} \cmidrule(l){5-6}
+Family & Model & {nDCG@10} & {MAP} & nDCG@10$\,\uparrow$ & MAP \\
+\midrule
+\multirow{2}{*}{Sparse} & BM25~\cite{robertson} & 0.506 & .301 & 0.480 & 0.286 \\
+ & +~RM3 & 0.518 & .342 & {--} & \multicolumn{1}{c}{OOM} \\[2pt]
+\addlinespace[2pt]
+\rowcolor{gray!10}
+\multirow{2}{*}{Dense} & ANCE & 0.648 & .371 & \underline{0.646} & $0.408_{\pm 0.02}$ \\
+ & \ours{} & \best{0.712}$^{\dagger}$ & \best{.401} & {\bf 0.701}$^{\dagger\ddagger}$
+ & 0.440 $\pm$ 0.01 \\
+\bottomrule
+\end{tabular}}
+\end{table*}
+"""
+#: Lines around all cells, siunitx, decimal braces, and a heading of a group.
+GRID = r"""
+\begin{tabular*}{\linewidth}{|l|r|S|}
+\hline
+\\ [-1.5ex]
+\rule{0pt}{2ex}Collection & Queries & Documents (M) \\ \hline\hline
+\multicolumn{3}{|c|}{\emph{Web}} \\ \hline
+ClueWeb{} & 1{,}234 & \num{502.5} \\ \hline
+GOV2 & 150 & $25.2$ \\ \hline
+\end{tabular*}
+"""
+HTML = """
+<html><body><table><caption>Ablation</caption>
+<thead><tr><th rowspan="2">System</th><th colspan=2>Robust04</th><th colspan=2>Core17</th></tr>
+<tr><th>MAP</th><th>P@20</th><th>MAP</th><th>P@20</th></tr></thead>
+<tbody><tr><td colspan="5"><i>Baselines</i></td></tr>
+<tr><td>BM25<td>0.2531<td>0.3631<td>0.2087<td>0.4560
+<tr><td>QL</td><td>0.2467</td><td>0.3548</td><td>&ndash;</td><td>&#8211;</td></tr>
+<tr><td colspan="5"><i>Ours</i></td></tr>
+<tr><td>Full</td><td><b>0.2903</b><sup>a,b</sup></td><td style="font-weight: bold">0.4012</td>
+<td>0.2823</td><td><span style="text-decoration: underline">0.5500</span></td></tr>
+</tbody></table></body></html>
+"""
+MARKDOWN = """# Results
+
+| Model | MAP | nDCG@10 | Recall@1k (%) | p |
+|:------|----:|--------:|--------------:|---|
+| BM25 | 0.58 | 0.66 | 81.2 | – |
+| [ColBERT](https://example.org) | **0.71**<sup>†</sup> | <u>0.80</u> ± 0.05 | 85.2 | < .001 |
+| SPLADE | 0.70$^{\\dagger}$ | **0.81** ± 0.04 | **91.0** | n.s. |
+
+More text.
+"""
+CSV = """Methode;nDCG@10;MAP
+BM25;0,58;0,301
+"Dense; tuned";**0,61**;-0,12
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def imported(name: str, text: str, *options: str) -> dict[tuple[str, ...], str]:
+    """Values and details by key, after the command."""
+    Path(name).write_text(text, encoding="utf-8")
+    code, out, err = call("import", name, "out.csv", "--force", *options)
+    assert (code, err) == (0, "") and "out.csv: " in out
+    cells = pd.read_csv("out.csv", dtype=str, keep_default_na=False)
+    end = list(cells.columns).index("value")
+    return {
+        tuple(row[:end]): " ".join(filter(None, row[end:]))
+        for row in cells.itertuples(index=False, name=None)
+    }
+
+
+def test_import_booktabs(folder):
+    values = imported("paper.tex", BOOKTABS)
+    assert values == {
+        ("BM25", "DL 2019", "nDCG@10"): "0.506",
+        ("BM25", "DL 2019", "MAP"): ".301",
+        ("BM25", "DL 2020", "nDCG@10"): "0.480",
+        ("BM25", "DL 2020", "MAP"): "0.286",
+        ("+ RM3", "DL 2019", "nDCG@10"): "0.518",
+        ("+ RM3", "DL 2019", "MAP"): ".342",
+        ("+ RM3", "DL 2020", "nDCG@10"): "–",
+        ("+ RM3", "DL 2020", "MAP"): "OOM",
+        ("ANCE", "DL 2019", "nDCG@10"): "0.648",
+        ("ANCE", "DL 2019", "MAP"): ".371",
+        ("ANCE", "DL 2020", "nDCG@10"): "0.646 underlined",
+        ("ANCE", "DL 2020", "MAP"): "0.408",
+        ("ANCE", "DL 2020", "MAP ±"): "0.02",
+        ("Ours", "DL 2019", "nDCG@10"): "0.712 † bold",
+        ("Ours", "DL 2019", "MAP"): ".401 bold",
+        ("Ours", "DL 2020", "nDCG@10"): "0.701 †‡ bold",
+        ("Ours", "DL 2020", "MAP"): "0.440",
+        ("Ours", "DL 2020", "MAP ±"): "0.01",
+    }
+    header = Path("out.csv").read_text(encoding="utf-8").split("\n")[0]
+    assert header == "model,collection,metric,value,marker,note"
+
+
+def test_import_grid(folder):
+    assert imported("paper.tex", GRID) == {
+        ("ClueWeb", "Queries"): "1234",
+        ("ClueWeb", "Documents (M)"): "502.5",
+        ("GOV2", "Queries"): "150",
+        ("GOV2", "Documents (M)"): "25.2",
+    }
+
+
+def test_import_html(folder):
+    values = imported("page.html", HTML)
+    assert len(values) == 12 and values["QL", "Core17", "P@20"] == "–"
+    assert values["BM25", "Core17", "P@20"] == "0.4560"
+    of_full = {key[1:]: text for key, text in values.items() if key[0] == "Full"}
+    assert of_full == {
+        ("Robust04", "MAP"): "0.2903 ab bold",
+        ("Robust04", "P@20"): "0.4012 bold",
+        ("Core17", "MAP"): "0.2823",
+        ("Core17", "P@20"): "0.5500 underlined",
+    }
+
+
+def test_import_markdown(folder):
+    values = imported("README.md", MARKDOWN)
+    assert {key: text for key, text in values.items() if key[0] != "BM25"} == {
+        ("ColBERT", "MAP"): "0.71 † bold",
+        ("ColBERT", "nDCG@10"): "0.80 underlined",
+        ("ColBERT", "nDCG@10 ±"): "0.05",
+        ("ColBERT", "Recall@1k"): "85.2 %",
+        ("ColBERT", "p"): "< .001",
+        ("SPLADE", "MAP"): "0.70 †",
+        ("SPLADE", "nDCG@10"): "0.81 bold",
+        ("SPLADE", "nDCG@10 ±"): "0.04",
+        ("SPLADE", "Recall@1k"): "91.0 % bold",
+        ("SPLADE", "p"): "n.s.",
+    }
+
+
+def test_import_csv(folder):
+    assert imported("table.csv", CSV) == {
+        ("BM25", "nDCG@10"): "0.58",
+        ("BM25", "MAP"): "0.301",
+        ("Dense; tuned", "nDCG@10"): "0.61 bold",
+        ("Dense; tuned", "MAP"): "-0.12",
+    }
+
+
+@pytest.mark.parametrize("heading", ["Data set", "Collection", "Corpus"])
+def test_import_measure_of_caption(folder, heading):
+    values = imported("t.csv", f"{heading},BM25,ANCE\nA,.1,.2\nB,.3,.4\n", "--measure", "nDCG@10")
+    assert values["B", "ANCE", "nDCG@10"] == ".4"
+    assert Path("out.csv").read_text().startswith("collection,system,metric,value\n")
+
+
+def test_import_rows_of_measures(folder):
+    assert imported("t.md", "|Metric|A|B|\n|-|-|-|\n|MAP|.1|.2|\n|P@5|.3|.4|\n")["P@5", "B"] == ".4"
+    assert Path("out.csv").read_text().startswith("metric,system,value\n")
+
+
+def test_import_rows_named_by_groups(folder):
+    text = (
+        "|Model|MAP|\n|-|-|\n|Robust04||\n|BM25|.1|\n|QL|.2|\n|||\n|Core17||\n|BM25|.3|\n|QL|.4|\n"
+    )
+    assert imported("t.md", text)["Core17", "QL", "MAP"] == ".4"
+
+
+def test_import_repeated_labels(folder):
+    """A label of the first column holds until the next one; blank values are no values."""
+    text = "|Data|Model|MAP|\n|-|-|-|\n|A|BM25|.1|\n||QL|.2|\n|B|BM25||\n||QL|.4|\n"
+    assert imported("t.md", text) == {
+        ("A", "BM25", "MAP"): ".1",
+        ("A", "QL", "MAP"): ".2",
+        ("B", "QL", "MAP"): ".4",
+    }
+
+
+def test_import_only_shows(folder):
+    """Without a file to write, it shows source, values and offered claims."""
+    Path("README.md").write_text(MARKDOWN, encoding="utf-8")
+    code, out, _ = call("import", "README.md")
+    assert code == 0 and [*folder.iterdir()] == [folder / "README.md"]
+    lines = [line.split() for line in out.splitlines()]
+    assert ["read", "ColBERT", "0.71", "(†,", "bold)"] in [line[:5] for line in lines]
+    assert "ColBERT has the highest MAP." in out
+    assert "ColBERT has the second highest nDCG@10." in out
+    assert "everycell import README.md table.csv" in out
+
+
+@pytest.mark.parametrize(
+    ("values", "offers", "is_reported"),
+    [
+        (["**.5**", "<u>.4</u>", ".3"], ["the highest", "the second highest"], False),
+        ([".5", "<u>.4</u>", "**.3**"], ["the lowest", "the second lowest"], False),
+        (
+            ["**.5**", "**.5**", "<u>.3</u>"],
+            ["the highest", "the highest", "the second highest"],
+            False,
+        ),
+        ([".5", "**.4**", ".3"], [], True),
+        # Without a bold value, it is unclear what is best.
+        ([".5", ".4", "<u>.3</u>"], [], False),
+        (["**.5**", ".4", "<u>.3</u>"], ["the highest"], True),
+    ],
+)
+def test_import_offers(folder, values, offers, is_reported):
+    """Emphasis that fits no order is reported, not asserted."""
+    rows = "".join(f"|s{number}|{value}|\n" for number, value in enumerate(values))
+    Path("t.md").write_text(f"|System|MAP|\n|-|-|\n{rows}")
+    _, out, _ = call("import", "t.md", "table.csv")
+    assert [
+        line.split(" has ")[1][:-5] for line in out.splitlines() if " has the" in line
+    ] == offers
+    assert ("MAP: " in out) == is_reported
+
+
+def test_import_offers_become_comments(folder):
+    """`init` writes them as comments; without the marks, they are valid claims."""
+    imported("README.md", MARKDOWN)
+    Path("values.csv").write_text(
+        Path("out.csv").read_text(encoding="utf-8").replace("0.66", "0.7")
+    )
+    code, _, err = call("init", "smith2026", "--table", "out.csv", "--values", "values.csv")
+    assert (code, err) == (0, "")
+    assert check_records(load_papers(folder / "smith2026/published")) == []
+    path = folder / "smith2026/published/smith2026/ch1.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert "claims" not in yaml.safe_load(text)["artefacts"]["table_1"]
+    before, _, after = text.partition("    # claims:\n")
+    path.write_text(before + "    claims:\n" + after.replace("    # ", "    "), encoding="utf-8")
+    claims = yaml.safe_load(path.read_text(encoding="utf-8"))["artefacts"]["table_1"]["claims"]
+    assert claims[0]["claim"] == "ColBERT has the highest MAP." and len(claims) == 4
+    assert check_records(load_papers(folder / "smith2026/published")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "message"),
+    [
+        ("a.md", "no table\n", [], "a.md has no table in markdown"),
+        ("a.tex", "\\begin{tabular}{ll}a&b\\\\", [], "a.tex, line 1 begins a tabular"),
+        ("a.tex", GRID + GRID, ["--number", "3"], "a.tex has 2 tables"),
+        ("a.tex", r"\newcommand{\x}{\x}\begin{tabular}{ll}A&\x\\a&1\end{tabular}", [], "macro"),
+        ("a.tex", r"\begin{tabular}{ll}A&B\\a&" + "{" * 200 + "1\\end{tabular}", [], "nested"),
+        ("a.html", "<table><tr><td colspan=99999>a", [], "a.html, line 1: colspan"),
+        ("a.md", "|A|MAP|\n|-|-|\n|a|.1|\n|a|.2|\n", [], "row 3 of the table"),
+        ("a.md", "|A|MAP|MAP|\n|-|-|-|\n|a|.1|.2|\n", [], "row 2 of the table"),
+        ("a.md", "|A|B|\n|-|-|\n|a|b|\n", [], "a.md has a table without numbers"),
+        ("a.csv", "A,B\na,1,2\n", [], "a.csv, row 2 has 3 fields"),
+        ("a.csv", 'A,B\n"a,1\n', [], "a.csv cannot be read"),
+        ("a.csv", "A;MAP\na;0.61\nb;0,58\n", [], "row 3 of the table (b): MAP is '0,58'"),
+    ],
+)
+def test_import_refused(folder, name, text, options, message):
+    Path(name).write_text(text)
+    before = sorted(folder.iterdir())
+    assert message in refused("import", name, "out.csv", *options)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_import_several_tables(folder):
+    """Without a number, the tables of the file are listed."""
+    Path("a.tex").write_text(BOOKTABS + GRID)
+    code, out, err = call("import", "a.tex")
+    assert code == 2 and not out and "1: 6 rows, 6 columns: Effectiveness on DL 2019" in err
+    assert ("GOV2", "Queries") in imported("a.tex", BOOKTABS + GRID, "--number", "2")
+
+
+def test_import_existing_file(folder):
+    imported("README.md", MARKDOWN)
+    assert "out.csv already exists" in refused("import", "README.md", "out.csv")

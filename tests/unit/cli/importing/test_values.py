@@ -1,0 +1,153 @@
+"""Spellings of published values, alone and in their column."""
+
+import pytest
+
+from everycell.base.errors import DataError
+from everycell.cli.importing.grids import SourceTable
+from everycell.cli.importing.tidy import import_table
+from everycell.cli.importing.values import SourceCell, split_cell
+
+
+def cell(text: str) -> SourceCell:
+    """Cell with the text before `^` and the superscript after it."""
+    text, _, raised = text.partition("^")
+    return SourceCell(text, raised)
+
+
+def column_of(*texts: str):
+    """Cells of a table with one column of values."""
+    rows = [[SourceCell("System"), SourceCell("MAP")]]
+    rows += [[SourceCell(f"s{number}"), cell(text)] for number, text in enumerate(texts)]
+    return import_table("paper.md", SourceTable(rows, head=1)).cells
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit", "marker"),
+    [
+        ("0.82", "0.82", "", ""),
+        ("0.820", "0.820", "", ""),
+        (".301", ".301", "", ""),
+        ("1.", "1", "", ""),
+        ("55,216", "55216", "", ""),
+        ("8,841,823", "8841823", "", ""),
+        ("55\u202f216", "55216", "", ""),
+        ("55'216", "55216", "", ""),
+        ("1,234.5", "1234.5", "", ""),
+        ("45.1%", "45.1", "%", ""),
+        ("45.1 %", "45.1", "%", ""),
+        ("0,58", "0.58", "", ""),
+        ("1.234,5", "1234.5", "", ""),
+        ("−0.12", "-0.12", "", ""),
+        ("–0.12", "-0.12", "", ""),
+        ("-.12", "-.12", "", ""),
+        ("+2.3", "+2.3", "", ""),
+        ("110M", "110", "M", ""),
+        ("12 ms", "12", "ms", ""),
+        ("2.3×", "2.3", "×", ""),
+        ("1e-5", "1e-5", "", ""),
+        ("1.2 × 10^−5", "1.2e-5", "", ""),
+        ("0.71†", "0.71", "", "†"),
+        ("0.71 †‡", "0.71", "", "†‡"),
+        ("0.71*", "0.71", "", "*"),
+        ("†0.71", "0.71", "", "†"),
+        ("0.71^†", "0.71", "", "†"),
+        ("0.71^a, b", "0.71", "", "ab"),
+        ("0.71abc", "0.71", "", "abc"),
+        ("0.71▲", "0.71", "", "▲"),
+        ("< .001", "< .001", "", ""),
+        ("<0.001", "< 0.001", "", ""),
+        ("p < .05", "< .05", "", ""),
+        ("p = .03", ".03", "", ""),
+        ("<= 0.05", "≤ 0.05", "", ""),
+        ("> 0,999", "> 0.999", "", ""),
+        ("n.s.", "n.s.", "", ""),
+        ("–", "–", "", ""),
+        ("-", "–", "", ""),
+        ("--", "–", "", ""),
+        ("OOM", "OOM", "", ""),
+        ("N/A", "N/A", "", ""),
+        ("OOM^†", "OOM", "", "†"),
+    ],
+)
+def test_import_table_spellings(text, value, unit, marker):
+    """One number keeps its digits; the other cell has the same unit, and no evidence on commas."""
+    row = column_of(text, "7").fillna("").iloc[0]
+    assert (row["value"], row.get("unit", ""), row.get("marker", "")) == (value, unit, marker)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("0.82 ± 0.05", {"MAP": "0.82", "MAP ±": "0.05"}),
+        ("0.82±.05", {"MAP": "0.82", "MAP ±": ".05"}),
+        ("0.82 +/- 0.05", {"MAP": "0.82", "MAP ±": "0.05"}),
+        ("82.1 ± 0.5%", {"MAP": "82.1", "MAP ±": "0.5"}),
+        ("0.82 (0.05)", {"MAP": "0.82", "MAP (in brackets)": "0.05"}),
+        ("0.82 (−3.2%)", {"MAP": "0.82", "MAP (in brackets)": "-3.2"}),
+        ("0.82† (0.05)", {"MAP": "0.82", "MAP (in brackets)": "0.05"}),
+        ("0.82 [0.79, 0.85]", {"MAP": "0.82", "MAP (low)": "0.79", "MAP (high)": "0.85"}),
+        ("0.82 (0.79–0.85)", {"MAP": "0.82", "MAP (low)": "0.79", "MAP (high)": "0.85"}),
+    ],
+)
+def test_import_table_several_numbers(text, values):
+    cells = column_of(text, "0.5")
+    of_first = cells[cells["system"] == "s0"]
+    assert dict(zip(of_first["metric"], of_first["value"], strict=True)) == values
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["1,234", "98.5"], ["1234", "98.5"]),
+        (["1,234", "2,345,678"], ["1234", "2345678"]),
+        (["0,583", "1,234"], ["0.583", "1.234"]),
+        (["1.234,5", "0,5"], ["1234.5", "0.5"]),
+        (["1,234", "5,678"], ["1234", "5678"]),
+        # Letters of significance, although d and h may also be units.
+        (["0.45d", "0.44a"], ["0.45", "0.44"]),
+    ],
+)
+def test_import_table_column_decides(texts, values):
+    cells = column_of(*texts)
+    assert cells["value"].to_list() == values and "unit" not in cells
+
+
+@pytest.mark.parametrize(
+    ("texts", "row", "value"),
+    [
+        (["0,58", "1,234"], 3, "1,234"),
+        (["0.61", "0,58"], 3, "0,58"),
+        (["1,234.5", "0,58"], 3, "0,58"),
+        (["0.5", "1,23,4"], 3, "1,23,4"),
+        (["0.5", "1.2.3.4"], 3, "1.2.3.4"),
+        (["0.5", "0.6", "0.82/0.75"], 4, "0.82/0.75"),
+        (["0.5", "0.6", "see text"], 4, "see text"),
+        (["0.5", "0.6", "0.8 ± ?"], 4, "0.8 ± ?"),
+    ],
+)
+def test_import_table_refused(texts, row, value):
+    with pytest.raises(DataError) as error:
+        column_of(*texts)
+    assert str(error.value.row).startswith(f"row {row} of the table")
+    assert (error.value.path, error.value.column, error.value.value) == ("paper.md", "MAP", value)
+
+
+def test_import_table_commas_of_other_columns():
+    """Beside decimal commas, neither 1,234 nor 1.234 is a number of thousands by itself."""
+    head = [[SourceCell(name) for name in ("System", "MAP", "Seconds")]]
+    rows = [[SourceCell("a"), SourceCell("0,58"), SourceCell("1,234")]]
+    cells = import_table("t.md", SourceTable(head + rows, head=1)).cells
+    assert cells["value"].to_list() == ["0.58", "1.234"]
+    rows = [[SourceCell("a"), SourceCell("0,58"), SourceCell("1.234")]]
+    with pytest.raises(DataError) as error:
+        import_table("t.md", SourceTable(head + rows, head=1))
+    assert (error.value.column, error.value.value) == ("Seconds", "1.234")
+
+
+@pytest.mark.parametrize("text", ["BM25", "0.82/0.75", "a0.5", "0.5 0.6", "✓"])
+def test_split_cell_text(text):
+    assert split_cell(SourceCell(text)) is None
+
+
+def test_split_cell_blank():
+    assert split_cell(SourceCell(" \u00a0")) == []
