@@ -46,8 +46,8 @@ def bias_lines(bias: pd.DataFrame) -> tuple[pd.DataFrame, Figure]:
         series="series",
         panel="metric",
         value="measured",
-        x_label="planted preference for [Human] (log-odds)",
-        value_label="CAB, points",
+        x_label="Planted preference for [Human] (log-odds)",
+        value_label="CAB (points)",
     )
     return lines[["metric", "series", "strength", "measured", "low", "high"]], figure
 
@@ -64,7 +64,7 @@ def depth_lines(rows: pd.DataFrame) -> tuple[pd.DataFrame, Figure]:
         x="k",
         series="generator",
         panel="panel",
-        x_label="documents of a prompt",
-        value_label="points",
+        x_label="Number of documents in a prompt",
+        value_label="Bias or sensitivity (points)",
     )
     return cells, figure
