@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -17,10 +18,12 @@ from matplotlib.figure import Figure
 from everycell.base.files import atomic_path
 from everycell.render.palette import GRID_LINES, INK
 
-HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
-MARKERS = ("o", "s", "^", "D", "v", "P")
-#: Line styles of the first six systems in a figure, the next six, and so on.
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "---", "|||", "ooo")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+#: Line styles of the first systems in a figure, as many as there are colours, the next ones, etc.
 DASHES = ("-", "--", ":")
+#: Width of the text of a thesis on A4 paper, in inches. Wider figures are scaled down in print.
+TEXT_WIDTH = 6.3
 
 STYLE: dict[str, object] = {
     "font.family": "sans-serif",
@@ -29,6 +32,10 @@ STYLE: dict[str, object] = {
     "axes.titlesize": 9,
     "axes.titleweight": "bold",
     "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -68,8 +75,16 @@ def style() -> Iterator[None]:
 
 
 def save_figure(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi), all or none."""
+    """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi), all or none.
+
+    Faults in print, such as text that is too small, are warnings.
+    """
+    from everycell.render.figure_faults import figure_faults
+
     files = []
+    faults = figure_faults(figure)
+    if faults:
+        warnings.warn(f"{stem.name}: {'; '.join(faults)}.", stacklevel=2)
     with style(), ExitStack() as drafts:
         for kind, metadata in METADATA.items():
             buffer = io.BytesIO()

@@ -7,6 +7,7 @@ first appearance.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping
 from itertools import cycle
 
@@ -16,8 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
-from everycell.render.figure_files import HATCHES, MARKERS, style
-from everycell.render.palette import BOX, COLOURS, INK
+from everycell.render.figure_files import HATCHES, MARKERS, TEXT_WIDTH, style
+from everycell.render.palette import BLUE, BOX, COLOURS, INK, VERMILION
 
 
 def rows_by(frame: pd.DataFrame, key: str | None) -> dict[str, pd.DataFrame]:
@@ -89,6 +90,12 @@ def draw_marks(
     )
 
 
+def marker_sizes(series: int) -> list[float]:
+    """Decreasing sizes of markers in points, so that series with equal values remain visible."""
+    step = min(1.4, 3 / max(1, series - 1))
+    return [3.5 + step * (series - 1 - number) for number in range(series)]
+
+
 def common_legend(figure: Figure, *, handlelength: float = 2.0) -> None:
     """Draw one legend above all panels, in as many columns as fit."""
     handles = {}
@@ -96,7 +103,7 @@ def common_legend(figure: Figure, *, handlelength: float = 2.0) -> None:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     # Width of the longest entry in inches, from its handle and its letters.
-    width = 0.28 + 0.11 * handlelength + 0.058 * max(map(len, handles))
+    width = 0.36 + 0.11 * handlelength + 0.058 * max(map(len, handles))
     figure.legend(
         handles.values(),
         handles.keys(),
@@ -135,10 +142,10 @@ def box_panels(
                 boxprops={"facecolor": BOX, "edgecolor": INK, "linewidth": 0.8},
                 whiskerprops={"color": INK, "linewidth": 0.8},
                 capprops={"color": INK, "linewidth": 0.8},
-                medianprops={"color": COLOURS[4], "linewidth": 2.2},
+                medianprops={"color": VERMILION, "linewidth": 2.2},
                 flierprops={"marker": "o", "markersize": 3, "markeredgecolor": INK},
             )
-            axis.set_title(name)
+            axis.set_title(_wrap_title(axis, name))
         _label(figure, axes, group_label, value_label)
     return figure
 
@@ -158,8 +165,7 @@ def bar_panels(
 ) -> Figure:
     """Bars by group and series in panels, with the value above each bar.
 
-    Bars start at the lower end of a rating `scale`, by default at 0. If there are more series than
-    colours, each panel has its own legend.
+    Bars start at the lower end of a rating `scale`, by default at 0.
     """
     check_numbers(frame, [value])
     keys = [key for key in (panel, group, series) if key is not None]
@@ -170,18 +176,14 @@ def bar_panels(
             "`panel`."
         )
     panels = rows_by(frame, panel)
-    names = list(rows_by(frame, series))
-    has_panel_legends = len(names) > len(COLOURS)
+    styles = zip(cycle(COLOURS), cycle(HATCHES), strict=False)
+    styles_by_name = dict(zip(rows_by(frame, series), styles, strict=False))
     low = scale[0] if scale else 0
     with style():
         figure, axes = _axes_of_panels(len(panels), columns, width=3.6, height=2.6)
         for axis, (title, rows) in zip(axes, panels.items(), strict=True):
             groups = list(rows_by(rows, group))
             rows_of_series = rows_by(rows, series)
-            styles = zip(cycle(COLOURS), cycle(HATCHES), strict=False)
-            styles_by_name = dict(
-                zip(rows_of_series if has_panel_legends else names, styles, strict=False)
-            )
             width = 0.8 / len(rows_of_series)
             # The bars of a group are centred on its label, even if it lacks some series.
             labels = rows[group].astype(str)
@@ -202,19 +204,16 @@ def bar_panels(
                     linewidth=0.5,
                 )
                 labels_above = [f"{number:.{decimals}f}" for number in bars[value]]
-                axis.bar_label(container, labels_above, fontsize=7, padding=1)
+                axis.bar_label(container, labels_above, fontsize=6.5, padding=1)
             axis.set_xticks(range(len(groups)), groups)
-            axis.set_title(title, pad=18 if has_panel_legends else None)
-            if has_panel_legends:
-                location = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.99)}
-                axis.legend(**location, ncols=len(rows_of_series), fontsize=7, columnspacing=1.2)
+            axis.set_title(_wrap_title(axis, title))
             if scale:
                 axis.set_ylim(scale)
                 axis.yaxis.set_major_locator(MultipleLocator(1))
             else:
                 # Room for the value above the highest bar.
                 axis.set_ylim(top=max(axis.get_ylim()[1], frame[value].max() * 1.1))
-        if series is not None and not has_panel_legends:
+        if series is not None:
             common_legend(figure, handlelength=1.5)
         _label(figure, axes, group_label, value_label)
     return figure
@@ -237,14 +236,14 @@ def agreement_panels(
     low, high = frame[[x, y]].min().min(), frame[[x, y]].max().max()
     margin = 0.04 * (high - low or 1)
     with style():
-        figure, axes = _axes_of_panels(len(panels), columns, width=2.8, height=3.1)
+        figure, axes = _axes_of_panels(len(panels), columns, width=2.8, height=2.8)
         for axis, (title, points) in zip(axes, panels.items(), strict=True):
             axis.axline((low, low), slope=1, color=INK, linewidth=0.8)
             area = 4 + 150 * points[count] / frame[count].max()
-            axis.scatter(points[x], points[y], s=area, color=COLOURS[0], alpha=0.6, linewidths=0)
+            axis.scatter(points[x], points[y], s=area, color=BLUE, alpha=0.6, linewidths=0)
             largest = (points[y] - points[x]).abs().max()
             axis.set_title(
-                f"{title}\nn = {points[count].sum():,}, largest difference {largest:.2g}"
+                f"{title}\nn = {points[count].sum():,}\nlargest difference {largest:.2g}"
             )
             axis.set(xlim=(low - margin, high + margin), ylim=(low - margin, high + margin))
             axis.set_aspect("equal")
@@ -265,7 +264,6 @@ def interval_lines(
     value_label: str = "",
     reference: float | None = None,
     columns: int = 2,
-    legend_above: bool = False,
 ) -> Figure:
     """Lines with an interval at each point, such as rejection rates with binomial intervals."""
     check_numbers(frame, [x])
@@ -273,6 +271,7 @@ def interval_lines(
     panels = rows_by(frame, panel)
     names = list(rows_by(frame, series))
     styles = dict(zip(names, zip(cycle(COLOURS), cycle(MARKERS), strict=False), strict=False))
+    sizes = dict(zip(names, marker_sizes(len(names)), strict=True))
     with style():
         figure, axes = _axes_of_panels(len(panels), columns, width=3.8, height=2.8)
         for axis, (title, rows) in zip(axes, panels.items(), strict=True):
@@ -282,13 +281,16 @@ def interval_lines(
                 colour, marker = styles[name]
                 line = points.sort_values(x)
                 axis.plot(
-                    line[x], line[value], color=colour, marker=marker, markersize=4, label=name
+                    line[x],
+                    line[value],
+                    color=colour,
+                    marker=marker,
+                    markersize=sizes[name],
+                    label=name,
                 )
                 axis.fill_between(line[x], line[low], line[high], color=colour, alpha=0.2, lw=0)
-            axis.set_title(title)
-            if series is not None and not legend_above:
-                axis.legend(fontsize=7)
-        if legend_above:
+            axis.set_title(_wrap_title(axis, title))
+        if series is not None:
             common_legend(figure)
         _label(figure, axes, x_label, value_label)
     return figure
@@ -297,14 +299,24 @@ def interval_lines(
 def _axes_of_panels(
     panels: int, columns: int, *, width: float, height: float
 ) -> tuple[Figure, list[Axes]]:
-    """Make a figure with a grid of panels; width and height of a panel are in inches."""
+    """Make a figure with a grid of panels; width and height of a panel are in inches.
+
+    Panels become narrower if the figure would be wider than the text.
+    """
     columns = min(columns, panels)
     rows = math.ceil(panels / columns)
-    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    figsize = (min(width * columns, TEXT_WIDTH), height * rows)
+    figure = Figure(figsize=figsize, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
     for unused in axes[panels:]:
         unused.remove()
     return figure, list(axes[:panels])
+
+
+def _wrap_title(axis: Axes, title: str) -> str:
+    """Break a title into lines that fit the width of its panel; a bold letter has 0.08 inches."""
+    width = axis.figure.get_figwidth() / axis.get_subplotspec().get_gridspec().ncols
+    return textwrap.fill(title, int(width / 0.08))
 
 
 def _label(figure: Figure, axes: list[Axes], x_label: str, y_label: str) -> None:

@@ -13,7 +13,7 @@ from papers.heuss2025.ch5_answers import (
     relevant_citations,
     reported_numbers,
 )
-from papers.heuss2025.ch5_figures import case_bars, estimate_lines, size_lines
+from papers.heuss2025.ch5_figures import case_bars, estimate_lines, size_bars
 from papers.heuss2025.ch5_generation import (
     LikelyChoice,
     choice_requests,
@@ -175,7 +175,7 @@ def test_prompt_document_numbers() -> None:
 
 def test_figures_panels() -> None:
     points = pd.DataFrame({"panel": "Citations", "answerer": "a", "x": [1, 2], "value": 50})
-    assert len(size_lines(points).axes) == 1
+    assert len(size_bars(points).axes) == 1
     points = pd.DataFrame({"answerer": "a", "kind": "random", "metric": "cited", "value": [3]})
     assert len(case_bars(points).axes) == 1
     shares = pd.DataFrame({"open": "0", "memory": ["0", "1"], "estimate": "planted"})

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from everycell.language_models.settings import Decoding
+from papers.lajewska2025.ch6_systems import Facets
 from papers.lajewska2025.ch6_writing import (
+    Writer,
+    elaborate,
     one_line,
     prompt,
     read_prompt,
@@ -45,3 +51,36 @@ def test_prompt_values_cannot_begin_a_message():
 
 def test_one_line_list_marker():
     assert one_line("- Owls eat\n mice.") == "Owls eat mice."
+
+
+class Echo:
+    """Answers with three sentences, and notes what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def answer_all(self, requests):
+        self.asked += requests
+        return [SimpleNamespace(text="1. Owls eat mice. They hunt\nby night. None sail.")] * len(
+            requests
+        )
+
+
+def test_elaborate_first_cluster_alone():
+    model, decoding = Echo(), Decoding(max_tokens=50)
+    writer = Writer(model, decoding, decoding, {}, clusters=3, sentences=3, words=35)
+    topics = [
+        Facets("1", [[4, 2], [7]], [], {4: "mice", 2: "night", 7: "sea"}),
+        Facets("2", [], [], {}),
+    ]
+    [first, second] = elaborate(writer, topics, {"1": "why?", "2": "how?"})
+    assert [sentence.text for sentence in first] == [
+        "Owls eat mice.",
+        "They hunt by night.",
+        "None sail.",
+    ]
+    assert {sentence.nuggets for sentence in first} == {(4, 2)} and second == []
+    [request] = model.asked
+    system, user = request.prompt
+    assert "3 sentences" in system.content and "35 words" in system.content
+    assert "mice" in user.content and "sea" not in user.content

@@ -118,12 +118,11 @@ def test_bar_panels_many_series_and_scale():
         columns=["panel", "by", "group", "value"],
     )
     figure = bar_panels(frame, panel="panel", group="group", series="by", scale=(1, 4))
-    assert not figure.legends
-    for axis, panel in zip(figure.axes, "pq", strict=True):
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == list(frame["by"])
+    for axis in figure.axes:
         bars = [bars[0] for bars in axis.containers]
         assert len({(bar.get_facecolor(), bar.get_hatch()) for bar in bars}) == 4
-        names = [text.get_text() for text in axis.get_legend().get_texts()]
-        assert names == [f"{panel}{number}" for number in range(4)]
         assert axis.get_ylim() == (1, 4)
         assert {(bar.get_y(), bar.get_y() + bar.get_height()) for bar in bars} == {(1, 3)}
         assert [text.get_text() for text in axis.texts] == ["3.00"] * 4
@@ -135,8 +134,11 @@ def test_agreement_panels_points_and_titles():
     )
     figure = agreement_panels(frame, x="x", y="y", count="n", panel="run")
     assert [len(axis.collections[0].get_offsets()) for axis in figure.axes] == [2, 1]
-    titles = [axis.get_title().split("\n")[1] for axis in figure.axes]
-    assert titles == ["n = 4, largest difference 0.1", "n = 1,000, largest difference 0"]
+    titles = [axis.get_title().split("\n")[1:] for axis in figure.axes]
+    assert titles == [
+        ["n = 4", "largest difference 0.1"],
+        ["n = 1,000", "largest difference 0"],
+    ]
     smallest, largest = (axis.collections[0].get_sizes().max() for axis in figure.axes)
     assert smallest < largest
 
@@ -152,8 +154,7 @@ def test_interval_lines_order():
 def test_interval_lines_common_legend():
     frame = pd.DataFrame({"x": [0, 1, 0, 1], "value": 0.5, "low": 0.4, "high": 0.6,
                           "series": list("aabb"), "panel": list("pqpq")})  # fmt: skip
-    figure = interval_lines(frame, x="x", low="low", high="high", series="series", panel="panel",
-                            legend_above=True)  # fmt: skip
+    figure = interval_lines(frame, x="x", low="low", high="high", series="series", panel="panel")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b"]
     assert not any(axis.get_legend() for axis in figure.axes)
 
@@ -185,4 +186,4 @@ def test_agreement_panels_difference_of_either_sign():
     frame = pd.DataFrame({"x": [0.2, 0.9], "y": [0.3, 0.4], "n": [1, 1]})
     for x, y in (("x", "y"), ("y", "x")):
         (axis,) = agreement_panels(frame, x=x, y=y, count="n").axes
-        assert axis.get_title().endswith("n = 2, largest difference 0.5")
+        assert axis.get_title().endswith("n = 2\nlargest difference 0.5")

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from everycell.render.figure_files import MARKERS, style
+from everycell.render.figure_files import MARKERS, TEXT_WIDTH, style
 from everycell.render.figures import (
     check_intervals,
     check_known,
@@ -16,14 +16,14 @@ from everycell.render.figures import (
     draw_marks,
     rows_by,
 )
-from everycell.render.palette import COLOURS, GREY, INK
+from everycell.render.palette import BLUE, COLOURS, GREEN, GREY, INK, ORANGE
 
 #: Series of the interpolation figures -> its name in the legend, colour and line style.
 _ORACLES = {
-    "oracle": ("oracle: best weight for each query", COLOURS[1], "-"),
+    "oracle": ("oracle: best weight for each query", ORANGE, "-"),
     "noise oracle": (
         "noise oracle: random second scores (our control)",
-        COLOURS[2],
+        GREEN,
         "--",
     ),
 }
@@ -49,7 +49,10 @@ def interpolation_curves(frame: pd.DataFrame) -> Figure:
     panels = dict(list(frame.groupby([*_CURVE_PANEL, "task"], sort=False)))
     with style():
         figure = Figure(
-            figsize=(max(4.0, 1.75 * len(tasks) + 0.6), 1.65 * len(panel_rows) + 0.9),
+            figsize=(
+                min(max(4.0, 1.75 * len(tasks) + 0.6), TEXT_WIDTH),
+                1.65 * len(panel_rows) + 0.9,
+            ),
             layout="constrained",
         )
         grid = figure.subplots(len(panel_rows), len(tasks), squeeze=False)
@@ -65,16 +68,17 @@ def interpolation_curves(frame: pd.DataFrame) -> Figure:
                     axis.sharey(shared_axes[metric, task])
                 shared_axes[metric, task] = axis
                 _draw_curve(axis, panels[first, second, metric, task])
-                axis.set_xticks(
-                    [0, 0.5, 1], [f"0\n{second}\nonly", "0.5", f"1\n{first}\nonly"], fontsize=7
-                )
+                axis.set_xticks([0, 0.5, 1], ["0", "0.5", "1"], fontsize=7)
                 axis.tick_params(axis="y", labelsize=7)
                 if axis in grid[0]:
-                    axis.set_title(task)
+                    axis.set_title(task, fontsize=8)
                 if axis is row[0]:
                     axis.set_ylabel(f"{first} + {second}\n{metric}")
         common_legend(figure)
-        figure.supxlabel("weight α of the first system", fontsize=9)
+        figure.supxlabel(
+            "Weight α of the first system (0: only the second system, 1: only the first)",
+            fontsize=9,
+        )
     return figure
 
 
@@ -85,7 +89,7 @@ def _draw_curve(axis: Axes, rows: pd.DataFrame) -> None:
         axis.plot(
             points["alpha"],
             points["value"],
-            color=COLOURS[0],
+            color=BLUE,
             marker="o",
             markersize=3,
             label="one weight for all queries",
@@ -120,7 +124,8 @@ def short_against_long(frame: pd.DataFrame) -> Figure:
     panels = rows_by(frame, "measure")
     with style():
         figure = Figure(
-            figsize=(1.2 + 2.9 * len(panels), 0.9 + 0.38 * len(systems)), layout="constrained"
+            figsize=(min(1.2 + 2.9 * len(panels), TEXT_WIDTH), 0.9 + 0.38 * len(systems)),
+            layout="constrained",
         )
         axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
         for axis, (name, rows) in zip(axes, panels.items(), strict=True):
@@ -142,6 +147,7 @@ def short_against_long(frame: pd.DataFrame) -> Figure:
                 )
             axis.grid(visible=True, axis="both")
             axis.set_xlabel(name)
+            axis.locator_params(axis="x", nbins=5)
         axes[0].set_yticks(range(len(systems)), systems)
         axes[0].set_ylim(len(systems) - 0.5, -0.5)
         common_legend(figure)
@@ -163,7 +169,7 @@ def oracle_gains(frame: pd.DataFrame) -> Figure:
     tasks = list(frame["task"].unique())
     with style():
         figure = Figure(
-            figsize=(0.8 + max(3.2, 0.8 * len(tasks)) * len(across), 0.9 + 2.1 * len(metrics)),
+            figsize=(min(0.8 + 3.2 * len(across), TEXT_WIDTH), 0.9 + 2.1 * len(metrics)),
             layout="constrained",
         )
         grid = figure.subplots(len(metrics), len(across), squeeze=False, sharex=True, sharey="row")
@@ -184,10 +190,12 @@ def oracle_gains(frame: pd.DataFrame) -> Figure:
                         marker=marker,
                         label=label,
                     )
-                axis.set_xticks(range(len(tasks)), tasks)
+                axis.set_xticks(
+                    range(len(tasks)), [task.replace(" ", "\n") for task in tasks], fontsize=7.5
+                )
                 axis.set_xlim(-0.5, len(tasks) - 0.5)
                 if axis in grid[0]:
                     axis.set_title(combination)
-            row[0].set_ylabel(f"gain in {metric}")
+            row[0].set_ylabel(f"Gain in {metric}")
         common_legend(figure)
     return figure

@@ -121,7 +121,6 @@ def dissatisfied_share_figure(points: pd.DataFrame, titles: dict[str, str]) -> F
         panel="panel",
         x_label="Share of dissatisfied samples (percent)",
         value_label="Percent",
-        legend_above=True,
     )
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from everycell.render.figures import bar_panels, interval_lines
 from papers.abolghasemi2026.ch5_comparisons import NO_CITATION
 
-_lines_around_0 = partial(interval_lines, low="low", high="high", reference=0, legend_above=True)
+_lines_around_0 = partial(interval_lines, low="low", high="high", reference=0)
 
 
 def citation_bars(cells: pd.DataFrame) -> Figure:
@@ -20,15 +20,14 @@ def citation_bars(cells: pd.DataFrame) -> Figure:
     return bar_panels(
         cells.assign(
             panel=panels,
-            group=[f"rel={name}".replace(" ", "\n") for name in authors],
+            group=["relevant: " + name.replace(" nonrel=", "\nother: ") for name in authors],
             value=cells["value"].astype(float),
         ),
         group="group",
         series="x",
         panel="panel",
-        group_label="authors of relevant and of other documents",
-        value_label="cited documents per answer",
-        columns=2 if len(set(panels)) in (2, 4) else 3,
+        group_label="Authors of relevant and of other documents",
+        value_label="Cited documents per answer",
     )
 
 

@@ -15,8 +15,11 @@ from everycell.render.figures import (
 )
 from everycell.render.palette import COLOURS
 
-#: Panel -> label of its axis and whether the axis is logarithmic.
-_PANELS = {"candidates": ("Items", False), "iterations": ("Iterations", True)}
+#: Panel -> label of its axis, which is logarithmic, and its ticks.
+_PANELS = {
+    "candidates": ("Number of items", (10, 20, 40, 80, 200)),
+    "iterations": ("Number of iterations", None),
+}
 #: Offset of each series along the axis, in points, so that intervals do not hide each other.
 _OFFSETS = (-1.5, -0.5, 0.5, 1.5)
 
@@ -30,17 +33,16 @@ def outlier_reductions(points: pd.DataFrame) -> Figure:
     with style():
         figure = Figure(figsize=(6.4, 2.9), layout="constrained")
         panels = figure.subplots(1, 2, sharey=True)
-        for axes, (panel, (label, logarithmic)) in zip(panels, _PANELS.items(), strict=True):
+        for axes, (panel, (label, ticks)) in zip(panels, _PANELS.items(), strict=True):
             panel_points = points[points["panel"] == panel]
             for number, name in enumerate(series):
                 _draw(axes, panel_points[panel_points["distribution"] == name], number, name)
             axes.set(xlabel=label, ylim=(-103, 6))
-            if logarithmic:
-                axes.set_xscale("log", base=2)
-                ticks = sorted(panel_points["x"].unique())
-                axes.set_xticks(ticks, [str(x) for x in ticks])
-                axes.minorticks_off()
-        panels[0].set_ylabel("Relative change of P(u), %")
+            axes.set_xscale("log", base=2)
+            ticks = ticks or sorted(panel_points["x"].unique())
+            axes.set_xticks(ticks, [str(x) for x in ticks])
+            axes.minorticks_off()
+        panels[0].set_ylabel("Relative change of P(u) (%)")
         common_legend(figure)
     return figure
 

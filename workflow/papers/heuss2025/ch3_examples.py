@@ -10,12 +10,12 @@ from scipy.stats import norm
 
 from everycell.fair_ranking.pufr import moved_scores, pufr
 from everycell.jobs.result_job import ResultJob
-from everycell.render.figure_files import style
+from everycell.render.figure_files import TEXT_WIDTH, style
 from everycell.render.figures import common_legend
-from everycell.render.palette import COLOURS, GREY
+from everycell.render.palette import GREEN, GREY, VERMILION
 
 #: Label, colour and marker of documents, by whether they are protected.
-_GROUPS = {True: ("protected", COLOURS[2], "^"), False: ("not protected", COLOURS[4], "v")}
+_GROUPS = {True: ("protected", GREEN, "^"), False: ("not protected", VERMILION, "v")}
 _STEPS = (
     "(a) Distributions",
     "(b) Intervals",
@@ -64,7 +64,7 @@ def draw_steps(rows: pd.DataFrame) -> Figure:
     reach = 3 * rows["deviation"]
     limits = ((rows["mean"] - reach).min() - 0.2, (rows["mean"] + reach).max() + 0.6)
     with style():
-        figure = Figure(figsize=(7.6, 2.8), layout="constrained")
+        figure = Figure(figsize=(TEXT_WIDTH, 2.8), layout="constrained")
         panels = figure.subplots(1, 4, sharey=True)
         for step, (axes, title) in enumerate(zip(panels, _STEPS, strict=True)):
             axes.set_title(title, fontsize=8)

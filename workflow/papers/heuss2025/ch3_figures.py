@@ -11,10 +11,10 @@ from scipy.stats import norm
 
 from everycell.render.figure_files import DASHES, MARKERS, style
 from everycell.render.figures import check_intervals, check_single, common_legend, rows_by
-from everycell.render.palette import COLOURS
+from everycell.render.palette import COLOURS, GREEN, VERMILION
 
 #: Colours that are safe for colour-blind readers, instead of the green and red of the thesis.
-_GROUPS = {True: ("protected", COLOURS[2], "-"), False: ("not protected", COLOURS[4], "--")}
+_GROUPS = {True: ("protected", GREEN, "-"), False: ("not protected", VERMILION, "--")}
 
 
 def crossing_figure(points: pd.DataFrame) -> Figure:
@@ -94,7 +94,8 @@ def control_figure(points: pd.DataFrame) -> Figure:
                     linewidth=1.1,
                     label=metric,
                 )
-            axes.set(title=name, xlabel="alpha")
+            axes.set(title=name, xlabel="α")
+        panels[0].set_ylabel("Mean over queries")
         common_legend(figure)
     return figure
 
@@ -104,16 +105,15 @@ def density_figure(points: pd.DataFrame) -> Figure:
     check_single(points, ["list", "when", "document"])
     lists = rows_by(points, "list")
     with style():
-        figure = Figure(figsize=(6.4, 0.5 + 2.0 * len(lists)), layout="constrained")
+        figure = Figure(figsize=(6.4, 0.5 + 2.2 * len(lists)), layout="constrained")
         grid = figure.subplots(len(lists), 2, sharex="row", sharey="row", squeeze=False)
         for line, (name, rows) in zip(grid, lists.items(), strict=True):
             for axes, when in zip(line, ("before", "after"), strict=True):
                 _draw_densities(axes, rows[rows["when"] == when])
                 axes.set(title=f"{name} scores (query {rows['query'].iloc[0]}), {when}", yticks=[])
                 axes.title.set_fontsize(8)
+                axes.set_xlabel("Score")
             line[0].set_ylabel("Density")
-        for axes in grid[-1]:
-            axes.set_xlabel("Score")
         common_legend(figure)
     return figure
 

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from everycell.render.figure_files import DASHES, HATCHES, MARKERS, style
+from everycell.render.figure_files import HATCHES, MARKERS, TEXT_WIDTH, style
 from everycell.render.figures import (
     check_intervals,
     check_numbers,
@@ -17,7 +17,7 @@ from everycell.render.figures import (
     common_legend,
     rows_by,
 )
-from everycell.render.palette import COLOURS, GREY, INK
+from everycell.render.palette import COLOURS, GRID_LINES, INK
 from papers.heuss2025.ch4_talent_search import FEATURES
 
 #: Features in the order of the figures, with their short names.
@@ -56,19 +56,23 @@ def draw_bars(
     if marked is not None:
         points = points.merge(marked, "left", [*panel, series, "feature"], suffixes=("", "_marked"))
     panels = rows_by(points, "panel")
-    height = 0.8 / names.nunique()
+    height = 0.76 / names.nunique()
     columns = min(columns, len(panels))
     lines = -(-len(panels) // columns)
     with style():
-        figure = Figure(figsize=(2.5 * columns + 0.4, 2.1 * lines + 0.4), layout="constrained")
+        # Bars are at least 0.08 inches high.
+        size = (min(2.5 * columns + 0.4, TEXT_WIDTH), max(2.1, 0.7 + 0.55 * len(features)) * lines)
+        figure = Figure(figsize=size, layout="constrained")
         grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
         for axes, (title, rows) in zip(grid, panels.items(), strict=False):
             for number, name in enumerate(sorted(names.unique())):
                 bars = rows[rows["name"] == name]
-                positions = bars["position"] - 0.4 + height * (number + 0.5)
+                positions = bars["position"] - 0.38 + height * (number + 0.5)
                 _draw(axes, bars, positions, height, number)
             axes.axvline(0, color=INK, linewidth=0.6)
             axes.grid(visible=False, axis="y")
+            for position in list(features.values())[1:]:
+                axes.axhline(position - 0.5, color=GRID_LINES, linewidth=0.8, zorder=0)
             axes.set_title(title)
             axes.set_yticks(list(features.values()), list(features))
         grid[0].invert_yaxis()
@@ -88,7 +92,7 @@ def _draw(axes: Axes, rows: pd.DataFrame, positions: pd.Series, height: float, n
         return
     name = rows["name"].iloc[0]
     bar_style = {"color": COLOURS[number], "hatch": HATCHES[number], "edgecolor": "white"}
-    axes.barh(positions, rows["value"], height * 0.9, label=name, linewidth=0.5, **bar_style)
+    axes.barh(positions, rows["value"], height * 0.8, label=name, linewidth=0.5, **bar_style)
     if "value_marked" in rows and rows["value_marked"].notna().any():
         marker_style = {"linestyle": "none", "marker": "D", "markersize": 3.5, "color": INK}
         axes.plot(rows["value_marked"], positions, label=f"{name}, Shapley value", **marker_style)
@@ -97,50 +101,55 @@ def _draw(axes: Axes, rows: pd.DataFrame, positions: pd.Series, height: float, n
 def checks_figure(points: pd.DataFrame) -> Figure:
     """Measures by size of an explanation, with intervals (Figure 4.4).
 
-    Each explainer has its own panel, since curves overlap. The first explainer is drawn in grey in
-    the other panels, as a reference.
+    Preservation and deletion have their own panels. The explainers of a size are next to each
+    other, since their values are often equal.
     """
     check_intervals(points)
     check_single(points, ["data", "measure", "check", "explainer", "size"])
     rows = list(points.groupby(["measure", "data"], sort=False))
-    names, checks = (list(dict.fromkeys(points[key])) for key in ("explainer", "check"))
+    names, checks, sizes = (
+        list(dict.fromkeys(points[key])) for key in ("explainer", "check", "size")
+    )
+    sizes.sort()
+    # Sizes are equally spaced, and a size has 0.8 of the space between two.
+    shifts = (np.arange(len(names)) + 0.5) / len(names) - 0.5
     with style():
-        figure = Figure(
-            figsize=(1.2 * len(names) + 0.8, 1.7 * len(rows) + 0.7), layout="constrained"
-        )
-        grid = figure.subplots(len(rows), len(names), sharex=True, sharey="row", squeeze=False)
+        figure = Figure(figsize=(TEXT_WIDTH, 1.75 * len(rows) + 0.9), layout="constrained")
+        grid = figure.subplots(len(rows), len(checks), sharex=True, sharey="row", squeeze=False)
         for line, ((measure, data), cells) in zip(grid, rows, strict=True):
-            for axes, name in zip(line, names, strict=True):
-                if name not in set(cells["explainer"]):
-                    axes.text(0.5, 0.5, "not applicable", transform=axes.transAxes, ha="center")
-                for number, check in enumerate(checks):
-                    rows_of_check = cells[cells["check"] == check].sort_values("size")
-                    curves = rows_by(rows_of_check, "explainer")
+            for axes, check in zip(line, checks, strict=True):
+                curves = rows_by(cells[cells["check"] == check], "explainer")
+                for number, name in enumerate(names):
                     if name in curves:
-                        if name != names[0]:
-                            _draw_reference(axes, curves[names[0]], f"{names[0]}, {check}", number)
-                        _draw_checks(axes, curves[name], check, number)
-            line[0].set_ylabel(f"{data}\n{measure}", fontsize=7.5)
-        for axes, name in zip(grid[0], names, strict=True):
-            axes.set_title(name)
-        figure.supxlabel("Features of an explanation", fontsize=9)
+                        curve = curves[name]
+                        positions = curve["size"].map(sizes.index) + 0.8 * shifts[number]
+                        _draw_checks(axes, curve, positions, name, number)
+                axes.grid(visible=False, axis="x")
+                for position in range(1, len(sizes)):
+                    axes.axvline(position - 0.5, color=GRID_LINES, linewidth=0.5, zorder=0)
+                axes.set_xlim(-0.5, len(sizes) - 0.5)
+            line[0].set_ylabel(f"{data}\n{measure}", fontsize=8)
+        for axes, check in zip(grid[0], checks, strict=True):
+            axes.set_title(check.capitalize())
+        for axes in grid[-1]:
+            axes.set_xticks(range(len(sizes)), list(map(str, sizes)))
+        figure.supxlabel("Number of features in an explanation", fontsize=9)
         common_legend(figure)
     return figure
 
 
-def _draw_reference(axes: Axes, curve: pd.DataFrame, label: str, number: int) -> None:
-    line_style = {"color": GREY, "linestyle": DASHES[number], "linewidth": 0.9}
-    axes.plot(curve["size"], curve["value"], label=label, **line_style)
-
-
-def _draw_checks(axes: Axes, curve: pd.DataFrame, check: str, number: int) -> None:
-    line_style = {
-        "color": COLOURS[number],
-        "marker": MARKERS[number],
-        "linestyle": DASHES[number],
-    }
-    axes.plot(curve["size"], curve["value"], markersize=3, linewidth=1.1, label=check, **line_style)
-    axes.fill_between(
-        curve["size"], curve["low"], curve["high"], color=COLOURS[number], alpha=0.2, lw=0
+def _draw_checks(
+    axes: Axes, curve: pd.DataFrame, positions: pd.Series, name: str, number: int
+) -> None:
+    distances = [curve["value"] - curve["low"], curve["high"] - curve["value"]]
+    axes.errorbar(
+        positions,
+        curve["value"],
+        yerr=distances,
+        linestyle="",
+        color=COLOURS[number],
+        marker=MARKERS[number],
+        markersize=3,
+        elinewidth=0.8,
+        label=name,
     )
-    axes.set_xticks(np.unique(curve["size"]))

@@ -12,7 +12,7 @@ import pandas as pd
 from everycell.base.untrusted import read_json
 from everycell.jobs.result_job import ResultJob
 from papers.heuss2025.ch5_answers import CITING
-from papers.heuss2025.ch5_figures import case_bars, estimate_lines, size_lines
+from papers.heuss2025.ch5_figures import case_bars, estimate_lines, size_bars
 
 
 def all_answerers(files: list[str]) -> pd.DataFrame:
@@ -34,7 +34,7 @@ def sizes(job: ResultJob) -> None:
     points = cells[cells["panel"].isin(titles)]
     points = points.assign(panel=points["panel"].map(titles)).reset_index(drop=True)
     points = points[["panel", "answerer", "x", "value"]]
-    job.write_figure(points, size_lines(points))
+    job.write_figure(points, size_bars(points))
 
 
 def forged(job: ResultJob) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+import textwrap
+
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from everycell.render.figure_files import MARKERS, style
+from everycell.render.figure_files import TEXT_WIDTH, style
 from everycell.render.figures import (
     bar_panels,
     check_single,
@@ -24,29 +25,32 @@ _SHORT = {
 }
 
 
-def size_lines(points: pd.DataFrame) -> Figure:
+def size_bars(points: pd.DataFrame) -> Figure:
     """Distributions over answers (Figures 5.3 and 5.4), one panel each."""
     check_single(points, ["panel", "answerer", "x"])
-    panels = rows_by(points, "panel")
+    panels, answerers = rows_by(points, "panel"), list(rows_by(points, "answerer"))
+    width = 0.8 / len(answerers)
+    # Groups of bars are equally wide in all panels, but each panel has room for its label.
+    counts = [max(6, rows["x"].nunique()) for rows in panels.values()]
     with style():
-        figure = Figure(figsize=(2.4 * len(panels) + 0.4, 2.6), layout="constrained")
-        grid = np.ravel(figure.subplots(1, len(panels), sharey=True))
+        figure = Figure(figsize=(TEXT_WIDTH, 2.6), layout="constrained")
+        grid = figure.subplots(1, len(panels), sharey=True, squeeze=False, width_ratios=counts)[0]
         for axes, (title, rows) in zip(grid, panels.items(), strict=True):
-            for number, (name, line) in enumerate(rows_by(rows, "answerer").items()):
-                axes.plot(
-                    line["x"],
-                    line["value"],
-                    color=COLOURS[number % len(COLOURS)],
-                    marker=MARKERS[number % len(MARKERS)],
-                    markersize=3,
-                    linewidth=1.1,
-                    label=name,
-                )
-            axes.set_title(title, fontsize=8)
+            bars_by_name = rows_by(rows, "answerer")
+            for number, name in enumerate(answerers):
+                if name in bars_by_name:
+                    bars = bars_by_name[name]
+                    axes.bar(
+                        bars["x"] + width * (number - (len(answerers) - 1) / 2),
+                        bars["value"],
+                        width,
+                        color=COLOURS[number % len(COLOURS)],
+                        label=name,
+                    )
+            axes.set_xlabel(textwrap.fill(title, 18), fontsize=8)
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        grid[0].set_ylabel("%")
-        grid[0].set_ylim(bottom=0)
-        common_legend(figure)
+        grid[0].set_ylabel("Share (%)")
+        common_legend(figure, handlelength=1.5)
     return figure
 
 
@@ -57,7 +61,7 @@ def case_bars(points: pd.DataFrame) -> Figure:
         group="kind",
         series="metric",
         panel="answerer",
-        value_label="Cases",
+        value_label="Number of cases",
         decimals=0,
         columns=2,
     )
@@ -67,7 +71,7 @@ def estimate_lines(estimated: pd.DataFrame) -> Figure:
     """Planted shares and the estimates of two designs, one panel per openness."""
     return interval_lines(
         estimated.assign(
-            panel="bare words accepted as support: " + estimated["open"],
+            panel="Bare words accepted as support: " + estimated["open"],
             memory=estimated["memory"].astype(float),
         ),
         x="memory",
@@ -76,5 +80,5 @@ def estimate_lines(estimated: pd.DataFrame) -> Figure:
         series="estimate",
         panel="panel",
         x_label="Probability that a statement is remembered",
-        value_label="% of statements",
+        value_label="Share of statements (%)",
     )

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from everycell.base.csv_files import read_columns
 from everycell.base.untrusted import parse_literal
 from everycell.jobs.result_job import ResultJob
-from everycell.render.figure_files import MARKERS, style
+from everycell.render.figure_files import MARKERS, TEXT_WIDTH, style
 from everycell.render.figures import check_intervals, check_numbers
-from everycell.render.palette import COLOURS
+from everycell.render.palette import BLUE, VERMILION
 from everycell.statistics.hypothesis_tests import pearson
 from papers.lajewska2025.cast_snippets_data import mark_texts, paths, read_annotations
 from papers.lajewska2025.spans import mean_jaccard
@@ -144,14 +144,14 @@ def draw_relation(plotted: pd.DataFrame) -> Figure:
     parts = dict(iter(plotted.groupby("part")))
     passages, workers = parts["passages"], parts["workers"]
     with style():
-        figure = Figure(figsize=(8.4, 3.4), layout="constrained")
+        figure = Figure(figsize=(TEXT_WIDTH, 2.8), layout="constrained")
         left, right = figure.subplots(1, 2, sharey=True)
-        left.vlines(passages["level"], passages["low"], passages["high"], color=COLOURS[0])
+        left.vlines(passages["level"], passages["low"], passages["high"], color=BLUE)
         left.scatter(
             passages["level"],
             passages["value"],
             s=12 + 0.2 * passages["n"],
-            color=COLOURS[0],
+            color=BLUE,
             marker=MARKERS[0],
             zorder=3,
         )
@@ -165,15 +165,15 @@ def draw_relation(plotted: pd.DataFrame) -> Figure:
                 fontsize=7,
             )
         left.set(
-            xlabel="mean confidence of the three annotators",
-            ylabel="mean agreement (J)",
+            xlabel="Mean confidence of annotators (1 to 5)",
+            ylabel="Mean agreement (J)",
             ylim=(-0.04, 1.04),
-            title="Passages (number above, 95 % interval)",
+            title="Passages (number, 95 % interval)",
         )
         right.scatter(
-            workers["level"], workers["value"], s=36, color=COLOURS[4], marker=MARKERS[1], zorder=3
+            workers["level"], workers["value"], s=36, color=VERMILION, marker=MARKERS[1], zorder=3
         )
-        right.set(xlabel="mean confidence of a worker", title="Workers (means of their passages)")
+        right.set(xlabel="Mean confidence of a worker (1 to 5)", title="Workers (mean of passages)")
         for axes in (left, right):
             axes.set_xlim(0.9, 5.1)
             axes.set_xticks(range(1, 6))

@@ -88,7 +88,7 @@ use rule asking_step as lajewska2025_ch6_write_full with:
         job="ginger/full/{model}/write",
     params:
         **runs("lajewska2025/ch6_writing:write"),
-        **WRITING,
+        **(WRITING | {"max_tokens": GINGER.full.response_tokens}),
         questions=GINGER.full.questions,
         everything=True,
         record="lajewska2025-ch6-full-{model}",

@@ -61,6 +61,16 @@ PROMPTS: Mapping[str, tuple[str, templates.Slots, str]] = {
         },
         "nuggets",
     ),
+    "depth": (
+        "ch6_depth.txt",
+        {
+            "question": ("the question", True),
+            "nuggets": ("the nuggets of the first cluster, one per line", True),
+            "sentences": ("number of sentences", True),
+            "words": ("largest number of words of a sentence", False),
+        },
+        "nuggets",
+    ),
     "fluency": (
         "ch6_fluency.txt",
         {"question": ("the question", True), "sentences": ("the sentences, one per line", True)},

@@ -11,6 +11,7 @@ from everycell.base.settings import PlainPath, Probability, Settings
 Prompt = Literal[
     "detection",
     "summary",
+    "depth",
     "fluency",
     "follow_up",
     "facets",
@@ -200,7 +201,7 @@ class FullGinger(Settings):
         256,
         ge=16,
         le=4096,
-        description="Maximum number of tokens of a sentence or paragraph for TREC RAG 2024.",
+        description="Maximum number of tokens of a sentence or paragraph that is written.",
     )
     nugget_tokens: int = Field(
         768,

@@ -50,7 +50,7 @@ FURTHER: Mapping[str, Mapping[str, tuple[System, str | None]]] = {
 }
 #: Prompts whose answer is a complete response.
 _ONE_STEP_PROMPTS = ("one_step", "chain_of_thought")
-_PROMPTS = ("summary", "fluency", "follow_up", *_ONE_STEP_PROMPTS)
+_PROMPTS = ("summary", "depth", "fluency", "follow_up", *_ONE_STEP_PROMPTS)
 
 
 class Writer:
@@ -130,7 +130,7 @@ def write_responses(
         responses[REASONED] = writer.respond_in_one_step("chain_of_thought", questions, inputs)
     for name, (system, fluent) in systems.items():
         all_facets = list(facets(system, *frames, first=writer.clusters))
-        plain = _plain_responses(writer, all_facets, questions)
+        plain = _plain_responses(writer, all_facets, questions, deep=system.deep)
         responses[name] = plain
         if fluent is not None:
             responses[fluent] = rewrite(writer, all_facets, plain, questions)
@@ -138,12 +138,15 @@ def write_responses(
 
 
 def summarise(
-    writer: Writer, all_facets: Sequence[Facets], questions: Mapping[str, str]
+    writer: Writer,
+    all_facets: Sequence[Facets],
+    questions: Mapping[str, str],
+    prompt_name: str = "summary",
 ) -> list[list[Sentence]]:
-    """One sentence per cluster of each topic, with its source nuggets."""
+    """One answer per cluster of each topic, by default a sentence, with its source nuggets."""
     answers = iter(
         writer.ask(
-            "summary",
+            prompt_name,
             [
                 {
                     "question": questions[topic_facets.topic],
@@ -160,11 +163,29 @@ def summarise(
     ]
 
 
-def _plain_responses(
+def elaborate(
     writer: Writer, all_facets: Sequence[Facets], questions: Mapping[str, str]
+) -> list[list[Sentence]]:
+    """Several sentences on the first cluster of each topic, each with all its nuggets."""
+    first = [
+        topic_facets._replace(clusters=topic_facets.clusters[:1]) for topic_facets in all_facets
+    ]
+    summaries = summarise(writer, first, questions, prompt_name="depth")
+    return [
+        [
+            Sentence(text[start:end].strip(), nuggets)
+            for text, nuggets in summary
+            for start, end in sentence_spans(text)
+        ]
+        for summary in summaries
+    ]
+
+
+def _plain_responses(
+    writer: Writer, all_facets: Sequence[Facets], questions: Mapping[str, str], *, deep: bool
 ) -> list[Response]:
     """Responses before rewriting: sentences on clusters, and an offer to continue."""
-    sentences_by_topic = summarise(writer, all_facets, questions)
+    sentences_by_topic = (elaborate if deep else summarise)(writer, all_facets, questions)
     # The follow-up question is on the summary of the next cluster.
     of_next = [topic_facets._replace(clusters=[topic_facets.next]) for topic_facets in all_facets]
     offers = writer.ask(

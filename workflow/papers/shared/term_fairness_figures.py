@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from everycell.render.figure_files import DASHES, HATCHES, MARKERS, style
+from everycell.render.figure_files import DASHES, HATCHES, MARKERS, TEXT_WIDTH, style
 from everycell.render.figures import (
     check_known,
     check_numbers,
@@ -15,10 +15,10 @@ from everycell.render.figures import (
     common_legend,
     rows_by,
 )
-from everycell.render.palette import COLOURS, GREY, INK
+from everycell.render.palette import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PINK, SKY, VERMILION
 
 #: Colours of the groups of documents; the first two are blue and red.
-_GROUP_COLOURS = tuple(COLOURS[index] for index in (0, 4, 2, 3, 1, 5))
+_GROUP_COLOURS = (BLUE, VERMILION, GREEN, PINK, ORANGE, SKY)
 
 
 def documents_in_lists(
@@ -42,11 +42,14 @@ def documents_in_lists(
             f"the documents are in the lists {list(lists)}, but the values are for {list(bars)}; "
             "give both for each list."
         )
-    styles = dict(zip(groups, zip(_GROUP_COLOURS, HATCHES, strict=True), strict=False))
+    styles = dict(zip(groups, zip(_GROUP_COLOURS, HATCHES, strict=False), strict=False))
     measures, last = list(values["measure"].unique()), int(documents["rank"].max())
     with style():
         figure = Figure(
-            figsize=(0.8 + 3.4 * len(lists), 0.9 + 0.42 * last + 0.42 * len(measures)),
+            figsize=(
+                min(0.8 + 3.4 * len(lists), TEXT_WIDTH),
+                0.9 + 0.42 * last + 0.42 * len(measures),
+            ),
             layout="constrained",
         )
         grid = figure.subplots(
@@ -90,7 +93,8 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
     step = max(1, int(frame["k"].max()) // 5)
     with style():
         figure = Figure(
-            figsize=(0.5 + 2.7 * len(measures), 1.1 + 2.5 * len(sets)), layout="constrained"
+            figsize=(min(0.5 + 2.7 * len(measures), TEXT_WIDTH), 1.1 + 2.2 * len(sets)),
+            layout="constrained",
         )
         grid = figure.subplots(len(sets), len(measures), squeeze=False, sharex=True, sharey="row")
         for row, query_set in zip(grid, sets, strict=True):
@@ -114,10 +118,10 @@ def fairness_over_depth(frame: pd.DataFrame, *, cutoff: int | None = None) -> Fi
                     )
                 if axis in grid[0]:
                     axis.set_title(measure)
-            row[0].set_ylabel(f"{query_set}\nmean fairness")
+            row[0].set_ylabel(f"{query_set}\nMean fairness")
         # Long enough for dashes to show on both sides of the marker.
         common_legend(figure, handlelength=3.5)
-        figure.supxlabel("cut-off k", fontsize=9)
+        figure.supxlabel("Cut-off k", fontsize=9)
     return figure
 
 
@@ -130,7 +134,7 @@ def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
         raise ValueError(f"column 'measure': expected two measures, got {measures}.")
     systems = list(frame["system"].unique())
     with style():
-        figure = Figure(figsize=(7.2, 1.0 + 0.38 * len(systems)), layout="constrained")
+        figure = Figure(figsize=(TEXT_WIDTH, 1.0 + 0.38 * len(systems)), layout="constrained")
         axis = figure.subplots()
         for index, rows in enumerate(rows_by(frame, "system").values()):
             axis.plot(rows["value"], [index] * len(rows), color=GREY, linewidth=1, zorder=1)
@@ -162,6 +166,6 @@ def document_against_list_fairness(frame: pd.DataFrame) -> Figure:
         axis.grid(visible=True, axis="both")
         axis.set_yticks(range(len(systems)), systems, fontsize=7.5)
         axis.set_ylim(len(systems) - 0.4, -0.6)
-        axis.set_xlabel("fairness (0: least fair, 1: fair)")
+        axis.set_xlabel("Fairness (0: least fair, 1: fair)")
         common_legend(figure)
     return figure
