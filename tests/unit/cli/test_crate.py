@@ -91,6 +91,11 @@ def project(tmp_path, monkeypatch) -> Path:
         root=tmp_path,
     )
     write_json(folder / "table_1.verdicts.json", {"cells": []})
+    record = {"rule": "toy", "input": ["published/toy/table_1.csv"], "params": ["7"], "log": []}
+    path = tmp_path / ".snakemake/metadata" / urlsafe_b64encode(b"work/toy.run").decode()
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(record | {"endtime": time.time() + 60}))
+    write_lineage(tmp_path / "results", tmp_path)
     return tmp_path
 
 
@@ -169,6 +174,7 @@ def test_write_deposit_hashes(crate, project):
         "published/toy/table_1.csv",
         "results/README.md",
         "results/index.html",
+        "results/lineage.json",
         "results/cells.csv",
         "results/cells.parquet",
         "results/claims.csv",
@@ -211,6 +217,7 @@ def changed(project: Path, name: str = "table_1", **fields) -> None:
 def test_write_deposit_file_at_a_url(project):
     origin = load_registry().entry(RELEASED).origin
     changed(project, inputs=[{"path": f"resources/{RELEASED}", "sha256": origin.sha256}])
+    write_lineage(project / "results", project)
     result = entities(write_deposit(project / "results", project / "out.zip", project))
     url = load_registry().url(RELEASED)
     assert url in ids(result["#released/toy/table_1"]["object"])
@@ -221,6 +228,7 @@ def test_write_deposit_files_of_packages(project):
     files = load_registry().files
     key = next(key for key, entry in files.items() if entry.wheel)
     changed(project, inputs=[{"path": f"resources/{key}", "sha256": files[key].wheel.sha256}])
+    write_lineage(project / "results", project)
     for cache in ("resources", str(project / "resources")):
         out = write_deposit(project / "results", project / "out.zip", project, cache)
         result = entities(out)[f"#data/{key}"]
@@ -292,6 +300,7 @@ def test_write_deposit_forged_verdicts_or_broken_lineage(project, repository):
     with pytest.raises(ReceiptError, match="is not a valid list of jobs"):
         packed()
     (project / "results/lineage.json").unlink()
+    write_lineage(project / "results", project)
     page.write_text(page.read_text().replace("sakai2023", "sakai2024", 1))
     with pytest.raises(ReceiptError, match=r"index\.html does not match these results"):
         packed()
@@ -299,11 +308,7 @@ def test_write_deposit_forged_verdicts_or_broken_lineage(project, repository):
 
 def test_write_deposit_outdated_lineage(project):
     results, out = project / "results", project / "out.zip"
-    record = {"rule": "toy", "input": ["published/toy/table_1.csv"], "params": ["7"], "log": []}
-    path = project / ".snakemake/metadata" / urlsafe_b64encode(b"work/toy.run").decode()
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(record | {"endtime": time.time() + 60}))
-    lineage = write_lineage(results, project)
+    lineage = results / "lineage.json"
     assert "results/lineage.json" in entities(write_deposit(results, out, project))
     true = json.loads(lineage.read_text())
     forged = copy.deepcopy(true)

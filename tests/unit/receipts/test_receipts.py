@@ -417,6 +417,8 @@ NO_NUMBERS = {
     "httpx2",
     "huggingface-hub",
     "ir-datasets",
+    "markdown-it-py",
+    "packaging",
     "pooch",
     "psutil",
     "pydantic",
