@@ -72,12 +72,12 @@ def identities(results: Path, project: Path, papers: Mapping[str, Paper]) -> dic
                     f"The key {key} contains the name {name}; make a repository with a neutral "
                     f"key, such as paper{papers[key].year}, for an anonymous deposit."
                 )
-    others = {Path.home().name: USER}
+    identifiers = {Path.home().name: USER}
     for path in receipts_in(results):
         receipt = parse_json(path.read_text(encoding="utf-8"))
-        others[receipt["execution"].get("host") or ""] = HOST
-        others[receipt["code"].get("commit") or ""] = "a commit"
-    others |= {
+        identifiers[receipt["execution"].get("host") or ""] = HOST
+        identifiers[receipt["code"].get("commit") or ""] = "a commit"
+    identifiers |= {
         platform.node(): HOST,
         commit_of(project) or "": "a commit",
         str(Path.home()): "a folder",
@@ -88,13 +88,13 @@ def identities(results: Path, project: Path, papers: Mapping[str, Paper]) -> dic
         done = subprocess.run(
             ["git", "config", setting], cwd=project, capture_output=True, text=True, check=False
         )
-        others[done.stdout.strip()] = f"Git's {setting}"
+        identifiers[done.stdout.strip()] = f"Git's {setting}"
     address = re.search(r"\w+://([^/]+/[^/]+)/", requirement())
     if address and "file:" not in requirement():
-        others[address[1]] = "an address of everycell"
+        identifiers[address[1]] = "an address of everycell"
     return {
         word: meaning
-        for word, meaning in others.items()
+        for word, meaning in identifiers.items()
         if word.lower() not in GENERIC and len(word) > 2
     } | words
 
@@ -104,8 +104,8 @@ def _spellings(name: str) -> list[str]:
     plain = "".join(
         letter for letter in normalize("NFKD", name.translate(_STROKES)) if not combining(letter)
     )
-    others = [text for text in (plain, name.translate(_GERMAN)) if len(text) >= SHORTEST]
-    return list(dict.fromkeys([normalize("NFC", name), *others]))
+    variants = [text for text in (plain, name.translate(_GERMAN)) if len(text) >= SHORTEST]
+    return list(dict.fromkeys([normalize("NFC", name), *variants]))
 
 
 def anonymise(copy: Path, papers: Mapping[str, Paper]) -> None:
