@@ -31,12 +31,12 @@ from everycell.receipts.lineage_checks import check_lineage
 from everycell.receipts.provenance import NAME, lineage_of, read_lineage
 from everycell.receipts.receipts import (
     ReceiptError,
-    content_hash,
     input_path,
     is_own,
     made_by_other_code,
     receipts_in,
     verify,
+    with_hashes,
 )
 from everycell.records.papers import Paper, load_papers
 from everycell.records.registry import load_registry, read_part
@@ -351,7 +351,7 @@ def _anonymise(copy: Path, papers: Mapping[str, Paper]) -> None:
         receipt = parse_json(path.read_text(encoding="utf-8"))
         receipt["execution"]["host"] = ANONYMOUS.lower()
         receipt["code"]["commit"] = None
-        write_json(path, receipt | {"content_sha256": content_hash(receipt)})
+        write_json(path, with_hashes(receipt))
 
 
 def _refuse_identities(archive: Path, forbidden: Mapping[str, str]) -> None:

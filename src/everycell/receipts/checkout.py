@@ -67,9 +67,12 @@ def state_of_code(
 
 def ignored_files(names: Sequence[str], root: Path) -> set[str]:
     """Files that Git ignores; empty without Git."""
+    # Without a pathspec, Git lists every ignored file of the project.
+    if not names:
+        return set()
     options = ("--others", "--ignored", "--exclude-standard", "-z")
     ignored = _git(root, "--literal-pathspecs", "ls-files", *options, "--", *names)
-    return set((ignored or "").split("\0")) if names else set()
+    return set((ignored or "").split("\0"))
 
 
 def is_shallow(root: Path) -> bool:

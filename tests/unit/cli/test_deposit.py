@@ -9,7 +9,7 @@ import yaml
 
 from everycell.cli import deposit
 from everycell.cli.deposit import citation, zenodo_metadata
-from everycell.receipts.receipts import ReceiptError
+from everycell.receipts.receipts import ReceiptError, read_receipt, write_receipt
 
 
 def paper(**fields):
@@ -71,6 +71,29 @@ def test_refuse_identities(project, tmp_path, text, word):
     with pytest.raises(ReceiptError, match="README.md, line 2: ") as error:
         deposit._refuse_identities(archive, forbidden)
     assert repr(word) in str(error.value) or word.split()[-1] in str(error.value)
+
+
+def test_anonymise_receipt_stays_valid(tmp_path):
+    path = tmp_path / "results/released/paper2026/table_1.receipt.json"
+    path.parent.mkdir(parents=True)
+    table = path.with_name("table_1.csv")
+    table.write_text("MAP\n0.5\n")
+    facts = {"artefact": "paper2026/table_1", "tier": "released", "parameters": {}, "seed": None}
+    write_receipt(
+        path,
+        **facts,
+        inputs={},
+        outputs=[table],
+        code="0",
+        seconds=1,
+        root=tmp_path,
+        checkout={"commit": "c0ffee", "changed": []},
+    )
+    (tmp_path / "config.yaml").write_text("repository: https://host/ada/bees\n")
+    deposit._anonymise(tmp_path, {"paper2026": paper()})
+    receipt = read_receipt(path)
+    assert (receipt["execution"]["host"], receipt["code"]["commit"]) == ("anonymous", None)
+    assert "ada" not in (tmp_path / "config.yaml").read_text()
 
 
 def test_identities_key_with_a_name(project):

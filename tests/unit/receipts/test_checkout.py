@@ -8,6 +8,7 @@ import pytest
 from everycell.receipts.checkout import (
     changed_since,
     commit_of,
+    ignored_files,
     is_shallow,
     read_checkout,
     state_of_code,
@@ -100,3 +101,13 @@ def test_is_shallow(project, tmp_path):
     source = (project.parents[1]).as_uri()
     git(project, "clone", "-q", "--depth=1", source, tmp_path / "clone")
     assert is_shallow(tmp_path / "clone") and not is_shallow(project)
+
+
+def test_ignored_files(project, monkeypatch):
+    """Without names, Git is not asked, which would list all ignored files of a project."""
+    (project / "src").mkdir()
+    (project / "src/generated.py").write_text("")
+    assert ignored_files(["src/generated.py", "notes.py"], project) >= {"src/generated.py"}
+    assert "notes.py" not in ignored_files(["src/generated.py", "notes.py"], project)
+    monkeypatch.setattr("subprocess.run", None)
+    assert ignored_files([], project) == set()
