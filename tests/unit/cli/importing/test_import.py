@@ -175,9 +175,39 @@ def test_import_measure_of_caption(folder, heading):
     assert Path("out.csv").read_text().startswith("collection,system,metric,value\n")
 
 
-def test_import_rows_of_measures(folder):
-    assert imported("t.md", "|Metric|A|B|\n|-|-|-|\n|MAP|.1|.2|\n|P@5|.3|.4|\n")["P@5", "B"] == ".4"
+@pytest.mark.parametrize("heading", ["Metric", "", "Method"])
+def test_import_rows_of_measures(folder, heading):
+    """Measures are the metric, in rows too; so are their deviations."""
+    values = imported("t.md", f"|{heading}|A|B|\n|-|-|-|\n|MAP|.1|.2|\n|P@5|.3|.4 ± .1|\n")
+    assert (values["P@5", "B"], values["P@5 ±", "B"]) == (".4", ".1")
     assert Path("out.csv").read_text().startswith("metric,system,value\n")
+
+
+@pytest.mark.parametrize(
+    ("head", "key"),
+    [
+        (r"Model & \multicolumn{2}{c}{MAP} \\ & dev & test \\ \hline", ("A", "test", "MAP")),
+        # The second row belongs to the heading without a line, since its first cell is blank.
+        (r"Model & \multicolumn{2}{c}{MAP} \\ & dev & test \\", ("A", "test", "MAP")),
+        (r"Model & \multicolumn{2}{c}{Web} \\ & P@5 & MAP \\ \hline", ("A", "MAP")),
+    ],
+)
+def test_import_measure_above_columns(folder, head, key):
+    """A measure above all columns is that of all values."""
+    text = rf"\begin{{tabular}}{{lll}}{head} A & .4 & .5 \\ \end{{tabular}}"
+    assert imported("t.tex", text)[key] == ".5"
+
+
+def test_import_rows_of_systems_and_measures(folder):
+    text = "System,Metric,Web\nA,MAP,.3\nA,Score,.5\nB,MAP,.2\n"
+    assert imported("t.csv", text)["A", "Score", "Web"] == ".5"
+
+
+def test_import_first_row_without_numbers(folder):
+    """A row with a name is data, even if it has only words."""
+    text = "|Model|MAP|P@5|\n|-|-|-|\n|GPT-4|see text|see text|\n|A|.3|.4|\n|B|.5|.6|\n"
+    Path("t.md").write_text(text)
+    assert "row 2 of the table: MAP is 'see text'" in refused("import", "t.md", "out.csv")
 
 
 def test_import_rows_named_by_groups(folder):
