@@ -330,7 +330,6 @@ def test_import_offers_become_comments(folder):
         ("a.md", "no table\n", [], "a.md has no table in markdown"),
         ("a.tex", "\\begin{tabular}{ll}a&b\\\\", [], "a.tex, line 1 begins a tabular"),
         ("a.tex", GRID + GRID, ["--number", "3"], "a.tex has 2 tables"),
-        ("a.tex", r"\newcommand{\x}{\x}\begin{tabular}{ll}A&\x\\a&1\end{tabular}", [], "macro"),
         ("a.tex", r"\begin{tabular}{ll}A&B\\a&" + "{" * 200 + "1\\end{tabular}", [], "nested"),
         ("a.html", "<table><tr><td colspan=99999>a", [], "a.html, line 1: colspan"),
         (
