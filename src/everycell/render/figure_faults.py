@@ -25,6 +25,8 @@ from everycell.render.figure_files import TEXT_WIDTH, style
 SMALLEST_TEXT = 6.0
 #: Texts that overlap, and points that coincide, by less than this are not counted, in points.
 _TOLERANCE = 0.75
+#: Most texts of a figure, and points of a series, that are compared with each other: 64 MB.
+_MOST_COMPARED = 2000
 _NUMBER = re.compile(r"[\u2212+-]?[\d.,]+ ?%?")
 _PALETTE = {
     to_hex(colour)
@@ -68,8 +70,39 @@ class _Recorder(RendererBase):
         if rgbFace is not None and (len(rgbFace) < 4 or rgbFace[3] > 0):
             self.colours.add(to_hex(rgbFace[:3]))
 
+    def draw_markers(self, gc, marker_path, marker_trans, path, trans, rgbFace=None) -> None:
+        """All markers have the same colours, and there may be many."""
+        self.draw_path(gc, marker_path, marker_trans, rgbFace)
+
+    def draw_path_collection(
+        self,
+        gc,
+        master_transform,
+        paths,
+        all_transforms,
+        offsets,
+        offset_trans,
+        facecolors,
+        edgecolors,
+        linewidths,
+        *others,
+        **options,
+    ) -> None:
+        """There may be many markers, but few colours."""
+        drawn = [facecolors, edgecolors if np.any(np.asarray(linewidths) > 0) else []]
+        for colours in drawn:
+            for colour in np.unique(np.reshape(colours, (-1, 4)), axis=0):
+                if colour[3] > 0:
+                    self.colours.add(to_hex(colour[:3]))
+
     def draw_image(self, gc, x, y, im, transform=None) -> None:
         """Images have colours between those of the palette."""
+
+    def draw_quad_mesh(self, gc, *arguments, **options) -> None:
+        """Meshes are images, too."""
+
+    def draw_gouraud_triangles(self, gc, triangles_array, colors_array, transform) -> None:
+        """Meshes are images, too."""
 
     def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None) -> None:
         if not s.strip():
@@ -115,6 +148,8 @@ def _faults_of_texts(figure: Figure, recorder: _Recorder) -> Iterator[str]:
     for line, box in zip(recorder.lines, boxes, strict=True):
         if (box[:2] < page[:2]).any() or (box[2:] > page[2:]).any():
             yield f"{line.text!r} is cut off"
+    if len(boxes) > _MOST_COMPARED:
+        return
     low, high = boxes[:, None, :2] + tolerance, boxes[:, None, 2:] - tolerance
     overlap = (low < boxes[None, :, 2:]) & (boxes[None, :, :2] < high)
     for one, other in np.argwhere(np.triu(overlap.all(axis=2), 1)):
@@ -166,10 +201,17 @@ def _hidden_series(axes: Axes) -> Iterator[str]:
 
 def _covers(upper: Line2D | PathCollection, lower: Line2D | PathCollection) -> bool:
     points, covered = _points(upper), _points(lower)
-    if not len(points) or not len(covered):
+    if not all(0 < len(some) <= _MOST_COMPARED for some in (points, covered)):
+        return False
+    tolerance = _TOLERANCE * upper.figure.dpi / 72
+    # Most series differ in their bounds, which are cheaper to compare.
+    outside = (covered.min(axis=0) < points.min(axis=0) - tolerance) | (
+        covered.max(axis=0) > points.max(axis=0) + tolerance
+    )
+    if outside.any():
         return False
     distances = np.abs(covered[:, None] - points[None]).max(axis=2).min(axis=1)
-    if distances.max() > _TOLERANCE * upper.figure.dpi / 72:
+    if distances.max() > tolerance:
         return False
     return _extent(upper) >= _extent(lower) and not _shows_through(upper, lower)
 

@@ -77,12 +77,15 @@ def style() -> Iterator[None]:
 def save_figure(figure: Figure, stem: Path) -> list[Path]:
     """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi), all or none.
 
-    Faults in print, such as text that is too small, are warnings.
+    Faults in print, such as text that is too small, are warnings, and so is a failure to find them.
     """
     from everycell.render.figure_faults import figure_faults
 
     files = []
-    faults = figure_faults(figure)
+    try:
+        faults = figure_faults(figure)
+    except Exception as error:
+        faults = [f"its faults in print are unknown ({type(error).__name__}: {error})"]
     if faults:
         warnings.warn(f"{stem.name}: {'; '.join(faults)}.", stacklevel=2)
     with style(), ExitStack() as drafts:

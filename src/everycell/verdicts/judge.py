@@ -38,8 +38,14 @@ def judge(
     measured: bool = False,
 ) -> Literal["equal", "within tolerance", "different"]:
     """Compare a published value with a reproduced one; a number equals the bound that it meets."""
-    if split_bound(published)[0] and as_number(reproduced) is not None:
+    sign, limit = split_bound(published)
+    if sign and as_number(reproduced) is not None:
         return "equal" if meets_bound(published, float(str(reproduced))) else "different"
+    if sign:
+        # The same bound may be spelled "< .001" and "<0.001".
+        other_sign, other_limit = split_bound(str(reproduced))
+        is_same = sign == other_sign and float(limit) == float(other_limit)
+        return "equal" if is_same else "different"
     if decimals == "text" or not is_number(published):
         same = str(reproduced).strip() == published.strip()
         return "equal" if same else "different"

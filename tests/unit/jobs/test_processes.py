@@ -19,6 +19,9 @@ def project(tmp_path, monkeypatch):
         (tmp_path / f"workflow/{name}/__main__.py").touch()
     covered = (tmp_path / "workflow").glob("covered*")
     allow_processes([*covered, tmp_path / "workflow/covered/__main__.py"])
+    for script in (tmp_path / "workflow").glob("*.py"):
+        script.write_text("#!/usr/bin/env python3\n")
+        script.chmod(0o755)
     yield tmp_path
     allow_processes(())
 
@@ -28,6 +31,8 @@ PROCESSES = {
     "module on a path": ["-B", "-X", "dev", "-m", "{}"],
     "file": ["workflow/{}.py", "argument"],
     "package": ["-m", "workflow.{}.__main__"],
+    "joined flags": ["-Im", "{}"],
+    "joined module": ["-Bmworkflow.{}"],
 }
 
 
@@ -48,10 +53,54 @@ def test_allow_processes_files(project, form, way):
         start("other")
 
 
-@pytest.mark.parametrize("options", [["-c", "import other"], ["-"], [], ["-m", "missing"]])
+@pytest.mark.parametrize(
+    "options", [["-c", "import other"], ["-Bc", "1"], ["-"], [], ["-m", "missing"], ["-m"]]
+)
 def test_allow_processes_unknown_code(project, options):
     with pytest.raises(UncoveredProcessError):
         subprocess.run([sys.executable, *options], check=False)
+
+
+COMMANDS = {
+    "shebang": ["workflow/{}.py"],
+    "quoted": ["bash", "-ec", "'python3' workflow/{}.py"],
+    "wrapped": ["env", "-u", "A", "B=1", "nice", "-n", "1", "python3", "workflow/{}.py"],
+    "env -S": ["env", "-S", "python3 workflow/{}.py"],
+    "keyword": ["sh", "-c", "if true\nthen A=1 python3 workflow/{}.py 2>&1; fi"],
+    "substitution": ["sh", "-c", "echo $(python3 < /dev/null workflow/{}.py)"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_allow_processes_hidden_python(project, command):
+    subprocess.run([word.format("covered") for word in command], check=True)
+    with pytest.raises(UncoveredProcessError):
+        subprocess.run([word.format("other") for word in command], check=False)
+
+
+def test_allow_processes_executable(project):
+    subprocess.run(["a", "workflow/covered.py"], executable=sys.executable, check=True)
+    (project / "link").symlink_to(sys.executable)
+    for executable in (sys.executable, "./link"):
+        with pytest.raises(UncoveredProcessError):
+            subprocess.run(["a", "workflow/other.py"], executable=executable, check=False)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [sys.executable, "--version"],
+        ["python3", "-IVV"],
+        ["grep", "-c", "python3", "workflow/covered.py"],
+        ["ls", sys.executable],
+        [sys.executable, "-Im", "json.tool", "--help"],
+        ["sh", "-c", "echo 'it is' python3 > python; cat < python # python3"],
+        ["pytest", "--version"],
+    ],
+    ids=" ".join,
+)
+def test_allow_processes_without_code_of_project(project, command):
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
 
 
 def test_allow_processes_installed(project):

@@ -190,3 +190,34 @@ def test_figure_faults_visible_series():
         for look, colour in zip(looks, COLOURS, strict=False):
             axes.plot([0, 1], [0, 1], color=colour, label=colour, **{"marker": "o"} | look)
         assert figure_faults(figure) == []
+
+
+@pytest.mark.parametrize("shading", ["flat", "gouraud"])
+def test_figure_faults_mesh(shading):
+    figure, axes = panel()
+    axes.pcolormesh(np.arange(16.0).reshape(4, 4), shading=shading)
+    assert figure_faults(figure) == []
+
+
+@pytest.mark.parametrize("way", ["scatter", "plot"])
+def test_figure_faults_many_points(way, monkeypatch):
+    """Colours are still checked, but neither points nor texts are compared with each other."""
+    monkeypatch.setattr("numpy.argwhere", None)
+    figure, axes = panel()
+    points = np.random.default_rng(0).random((2, 200_000))
+    for label in ("lower", "upper"):
+        options = {"c": "red"} if way == "scatter" else {"color": "red", "marker": "o"}
+        getattr(axes, way)(*points, label=label, **options)
+    with style():
+        for _ in range(2001):
+            figure.text(0.5, 0.5, "text")
+    assert set(figure_faults(figure)) == {"#ff0000 is not in the palette"}
+
+
+def test_save_figure_failing_check(tmp_path, monkeypatch):
+    def fail(figure):
+        raise NotImplementedError
+
+    monkeypatch.setattr("everycell.render.figure_faults.figure_faults", fail)
+    with pytest.warns(UserWarning, match="NotImplementedError"):
+        assert len(save_figure(panel()[0], tmp_path / "f")) == 3

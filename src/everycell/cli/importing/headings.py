@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
 from everycell.base.errors import DataError
 from everycell.cli.importing.grids import SourceTable
-from everycell.cli.importing.values import SourceCell, split_cell
+from everycell.cli.importing.values import READABLE, SourceCell, split_cell
 from everycell.records.cells import DESCRIPTION
 
 #: Arrows in a heading, which say whether higher or lower values are better.
 _ARROWS = "↑↓▲▼⇑⇓"
 _UNIT = re.compile(rf"\s*[(\[]\s*(?:in )?(%|[{_ARROWS}])\s*[)\]]")
+#: Beginning of a text that is rather a value than a name: "~0.3" or "3/4", not "BM25".
+_NUMERIC = re.compile(r"[^\w]*\d")
 _COLLECTIONS = re.compile(r"data_?sets?|collections?|corpus|corpora|benchmarks?|tasks?|test_sets?")
 _MEASURES = re.compile(r"metrics?|measures?")
 
 
 def count_head(table: SourceTable) -> int:
-    """Rows of the heading: those declared, and rows without values directly below."""
+    """Rows of the heading: those declared, and rows directly below that go on with it.
+
+    Such a row has no values, and its first cell is blank or that of the row above: a row with a
+    name of its own is data, even if none of its values can be read.
+    """
     head = max(table.head, 1)
     while head < len(table.rows) - 1:
-        row = table.rows[head]
+        row, above = table.rows[head], table.rows[head - 1]
+        if row[0].text and row[0].text != above[0].text:
+            break
         if is_group(row) or any(map(split_cell, row[1:])) or not any(cell.text for cell in row[1:]):
             break
         head += 1
@@ -100,6 +108,8 @@ def name_rows(
     if groups and not grouped:
         notes.append(f"Not needed to name the rows: {', '.join(groups.values())}.")
     if unused := [column for column in texts if column not in columns]:
+        for column in unused:
+            _refuse_numbers(path, table, head, body, column)
         headings = ", ".join(label_of_column(table, head, column) for column in unused)
         notes.append(f"Not imported, since it is text that does not name the rows: {headings}.")
     names = [
@@ -109,6 +119,24 @@ def name_rows(
     if len({"group", *names}) < len(names) + grouped:
         names = [f"{name}_{number}" for number, name in enumerate(names, 1)]
     return RowNames(columns, ["group"] * grouped + names, keys)
+
+
+def _refuse_numbers(
+    path: object, table: SourceTable, head: int, body: Sequence[int], column: int
+) -> None:
+    """Refuse a column that is about to be left out as text although it has numbers."""
+    texts = {row: table.rows[row][column].text for row in body if table.rows[row][column].text}
+    with_digits = [row for row, text in texts.items() if _NUMERIC.match(text)]
+    if 2 * len(with_digits) > len(texts):
+        row = next(row for row in with_digits if split_cell(table.rows[row][column]) is None)
+        raise DataError(
+            path,
+            f"row {row + 1} of the table",
+            label_of_column(table, head, column),
+            texts[row],
+            expected=READABLE,
+            fix="write it as a number, or remove the column",
+        )
 
 
 def _fill_down(table: SourceTable, body: Sequence[int], texts: Sequence[int]) -> None:
@@ -149,10 +177,7 @@ def name_columns(
 
     Of two levels of headings, the one with names of measures is `metric`, by default the lower.
     """
-    texts = {
-        column: [_without_unit(without_sign(table.rows[row][column])) for row in range(head)]
-        for column in numbers
-    }
+    texts = _headings(table, head, numbers)
     # A level that is the same for all columns distinguishes no columns.
     levels = [row for row in range(head) if len({texts[column][row] for column in numbers}) > 1]
     levels = levels or [head - 1]
@@ -160,11 +185,17 @@ def name_columns(
         column: [headings[row] or f"column {column + 1}" for row in levels]
         for column, headings in texts.items()
     }
-    free = "collection" if "collection" not in row_names else "system"
+    free = next(name for name in ("collection", "system", "heading") if name not in row_names)
+    if measure is None and "metric" in row_names:
+        name = "system" if "system" not in row_names else free
+        return {column: [_join(key)] for column, key in keys.items()}, [name]
+    if measure is None and not any(is_measure(name) for key in keys.values() for name in key):
+        # A measure above all columns does not distinguish them, but names their values.
+        headings = texts[numbers[0]] if numbers else []
+        common = [headings[row] for row in range(head) if row not in levels]
+        measure = next(filter(is_measure, common), None)
     if measure is not None:
         return {column: [_join(key), measure] for column, key in keys.items()}, [free, "metric"]
-    if "metric" in row_names:
-        return {column: [_join(key)] for column, key in keys.items()}, ["system"]
     if len(levels) == 1:
         return keys, ["metric"]
     upper, lower = ({key[level] for key in keys.values()} for level in (0, -1))
@@ -173,6 +204,22 @@ def name_columns(
         keys = {column: [*key[1:], key[0]] for column, key in keys.items()}
     keys = {column: [_join(key[:-1]), key[-1]] for column, key in keys.items()}
     return keys, [free if max(counts) else "heading", "metric"]
+
+
+def _headings(table: SourceTable, head: int, columns: Sequence[int]) -> dict[int, list[str]]:
+    return {
+        column: [_without_unit(without_sign(table.rows[row][column])) for row in range(head)]
+        for column in columns
+    }
+
+
+def names_measures(
+    table: SourceTable, head: int, numbers: Sequence[int], keys: Mapping[int, Sequence[str]]
+) -> bool:
+    """Whether the rows are named by measures, and the columns are not."""
+    headings = {name for names in _headings(table, head, numbers).values() for name in names}
+    rows = [is_measure(key[-1]) for key in keys.values()]
+    return 2 * sum(rows) > len(rows) and not any(map(is_measure, headings))
 
 
 def _join(headings: Sequence[str]) -> str:

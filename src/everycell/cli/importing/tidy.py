@@ -17,9 +17,11 @@ from everycell.cli.importing.headings import (
     label_of_column,
     name_columns,
     name_rows,
+    names_measures,
 )
 from everycell.cli.importing.offers import BOLD, UNDERLINED
 from everycell.cli.importing.values import (
+    READABLE,
     Column,
     Part,
     SourceCell,
@@ -65,17 +67,22 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
     texts, numbers = _kinds_of_columns(path, table, head, body, parts)
     notes: list[str] = []
     labels, row_names, row_keys = name_rows(path, table, head, texts, notes)
+    is_given = measure is not None or "metric" in row_names
+    if not is_given and names_measures(table, head, numbers, row_keys):
+        row_names[-1] = "metric"
     column_keys, column_names = name_columns(table, head, numbers, measure, row_names)
     values = _by_position(table, numbers, body, parts)
     plain = _plain_values(path, table, head, values, row_keys, notes)
     rows = []
     for position, part in values.items():
-        *upper, lowest = column_keys[position.column]
-        keys = [*row_keys[position.row], *upper]
+        names = [*row_names, *column_names]
+        key = dict(
+            zip(names, [*row_keys[position.row], *column_keys[position.column]], strict=True)
+        )
         rows.append(
             {
-                **dict(zip([*row_names, *column_names[:-1]], keys, strict=True)),
-                column_names[-1]: f"{lowest} {position.role}".strip(),
+                **key,
+                "metric": f"{key['metric']} {position.role}".strip(),
                 "value": plain[position],
                 "unit": part.unit or "%" * is_in_percent(table, head, position.column),
                 "marker": part.marker,
@@ -130,7 +137,7 @@ def _kinds_of_columns(
                 f"row {row + 1} of the table",
                 label_of_column(table, head, column),
                 table.rows[row][column].text,
-                expected="a number, such as 0.82, 45.1%, 0.82 ± 0.05 or < .001, or n.s., – or OOM",
+                expected=READABLE,
                 fix="write several numbers in columns of their own, and marks as † or raised",
             )
     return texts, numbers

@@ -41,6 +41,8 @@ class Part(NamedTuple):
     marker: str = ""
 
 
+#: Spellings of values, for messages.
+READABLE = "a number, such as 0.82, 45.1%, 0.82 ± 0.05 or < .001, or n.s., – or OOM"
 #: Roles of the second and third number of a cell.
 ROLES = DEVIATION, BRACKETS, LOW, HIGH = "±", "(in brackets)", "(low)", "(high)"
 _DASH = re.compile(r"[-\u2010-\u2015\u2212]{1,3}")
@@ -63,11 +65,18 @@ _CELL = re.compile(
     rf"(?P<letters>{_LETTERS})(?P<after>{_MARKS})"
 )
 _BOUND = re.compile(
-    rf"(?:[pP]\s*)?(?P<sign><=|>=|[<>≤≥])\s*(?P<number>{_NUMBER})(?P<after>{_MARKS})"
+    rf"(?:[pP]\s*)?(?P<sign><=|>=|[<>≤≥])\s*(?P<number>{_NUMBER})(?:{_UNIT})(?P<after>{_MARKS})"
 )
 _P_VALUE = re.compile(r"[pP]\s*=\s*")
+_PLUS_MINUS = r"\s*(?:±|\+/-|\+-|\+/−)\s*"
 _PAIRS = (
-    (re.compile(r"(?P<first>.+?)\s*(?:±|\+/-|\+-|\+/−)\s*(?P<second>[^±]+)"), (DEVIATION,)),
+    (
+        re.compile(
+            rf"(?P<first>[^()\[\]]+?)\s*[(\[]{_PLUS_MINUS}(?P<second>[^±()\[\]]+)[)\]](?P<marks>.*)"
+        ),
+        (DEVIATION,),
+    ),
+    (re.compile(rf"(?P<first>.+?){_PLUS_MINUS}(?P<second>[^±]+)"), (DEVIATION,)),
     (re.compile(r"(?P<first>[^()]+?)\s*\((?P<second>[^();,]+)\)(?P<marks>.*)"), (BRACKETS,)),
     (
         re.compile(
@@ -110,7 +119,8 @@ def _read_number(text: str) -> list[Part] | None:
     """Read a bound or a single number with unit and marks."""
     if match := _BOUND.fullmatch(text):
         sign = {"<=": "≤", ">=": "≥"}.get(match["sign"], match["sign"])
-        return [Part("", f"{sign} {_trim(match['number'])}", marker=_signs(match["after"]))]
+        number, marker = _trim(match["number"]), _signs(match["after"])
+        return [Part("", f"{sign} {number}", match["unit"] or "", marker)]
     if match := _CELL.fullmatch(_P_VALUE.sub("", text)):
         letters = re.sub(r"[\s,]", "", match["letters"])
         marker = _signs(match["before"]) + letters + _signs(match["after"])
