@@ -16,6 +16,10 @@ from everycell.cli.importing.values import SourceCell
 
 #: Largest number of rows or columns of a table; spans of cells may claim more.
 LARGEST = 10_000
+#: Largest number of cells of a table.
+MOST_CELLS = 1_000_000
+#: End of a line within a cell; numbers of two lines are two numbers.
+LINE_BREAK = "\u2028"
 _FORMATS = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -64,12 +68,24 @@ class Pieces:
             if re.search(r"\w", piece):
                 bold, underlined = bold or is_bold, underlined or is_underlined
             previous = position
-        return SourceCell(_squeeze(text), _squeeze(raised), bold, underlined, _squeeze(source))
+        text = re.sub(rf"(?<=\d)\s*{LINE_BREAK}\s*(?=\d)", " / ", text)
+        text, raised, source = map(_squeeze, (text, raised, source))
+        return SourceCell(text, raised, bold, underlined, source)
 
 
 def _squeeze(text: str) -> str:
     # Narrow spaces separate thousands, so they stay.
-    return re.sub(r"[ \t\r\n\f\v]+", " ", text).strip()
+    return re.sub(rf"[ \t\r\n\f\v{LINE_BREAK}]+", " ", text).strip()
+
+
+def check_size(path: object, rows: int, columns: int, cells: int = 0) -> None:
+    """Refuse a table that would need much memory, whose spans claim more than it has."""
+    if max(rows, columns) > LARGEST or max(rows * columns, cells) > MOST_CELLS:
+        raise DataError(
+            path,
+            fault=f"has a table with {columns} columns and {rows} rows",
+            expected=f"at most {LARGEST} of each, and {MOST_CELLS} cells",
+        )
 
 
 def read_tables(path: Path) -> list[SourceTable]:
@@ -125,6 +141,13 @@ def _csv_table(path: Path, text: str) -> SourceTable:
             raise DataError(
                 path, f"row {number}", fault=f"has {len(row)} fields", expected=f"{width}"
             )
+    if rows and {"metric", "value"} < {name.strip().lower() for name in rows[0]}:
+        raise DataError(
+            path,
+            fault="has one row per value, which is already the format of `everycell init --table`",
+            fix="give it to `everycell init --table`, with the columns separated by commas and "
+            "named in lower case",
+        )
     return SourceTable([[_csv_cell(value) for value in row] for row in rows], head=1)
 
 
@@ -139,6 +162,27 @@ def _markdown_to_html(text: str) -> str:
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(text)
+
+
+#: Elements that begin and end a line.
+_BLOCKS = set(
+    "address article blockquote center dd div dl dt fieldset figure footer h1 h2 h3 h4 h5 h6 "
+    "header hr li ol p pre section table tbody td tfoot th thead tr ul br caption".split()
+)
+#: Elements whose text is not shown, or deleted; an annotation is LaTeX beside equal MathML.
+_UNSEEN = {"script", "style", "template", "del", "s", "strike", "annotation"}
+#: Elements of an outer table itself.
+_STRUCTURE = {"thead", "tbody", "tfoot", "tr", "td", "th", "caption"}
+_WITHOUT_END = {"br", "hr", "img", "input", "wbr", "col", "embed", "source", "link", "meta"}
+
+
+def _style_of(attributes: dict[str, str]) -> str:
+    return re.sub(r"\s", "", attributes.get("style", "").lower())
+
+
+def _is_absent(attributes: dict[str, str]) -> bool:
+    """Whether an element has no place on the page."""
+    return "hidden" in attributes or "display:none" in _style_of(attributes)
 
 
 class _Tables(HTMLParser):
@@ -156,6 +200,9 @@ class _Tables(HTMLParser):
         self.styles: list[tuple[str, str]] = []
         self.caption: list[str] | None = None
         self.declared = 0
+        #: Row -> its section, such as a `tbody`, in which spans end.
+        self.sections: list[int] = []
+        self.section, self.is_section_absent, self.is_row_absent = 0, False, False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
@@ -164,41 +211,55 @@ class _Tables(HTMLParser):
             if self.depth == 1:
                 self.tables.append(SourceTable())
                 self.cells, self.declared, self.in_head = [], 0, False
-        if self.depth != 1:
+                self.sections, self.is_row_absent, self.is_section_absent = [], False, False
+        if self.depth > 1 or tag not in _STRUCTURE:
+            self._open(tag, attributes)
             return
-        if tag == "thead":
-            self.in_head = True
-        elif tag == "tbody":
-            self._end_cell()
-            self.in_head = False
+        self._end_cell()
+        if tag in ("thead", "tbody", "tfoot"):
+            self.in_head, self.is_section_absent = tag == "thead", _is_absent(attributes)
+            self.section += 1
         elif tag == "caption":
             self.caption = []
         elif tag == "tr":
-            self._end_cell()
-            self.cells.append([])
-            self.declared += self.in_head
-        elif tag in ("td", "th"):
-            self._end_cell()
+            self.is_row_absent = self.is_section_absent or _is_absent(attributes)
+            if not self.is_row_absent:
+                self._add_row()
+        elif tag in ("td", "th") and not (self.is_row_absent or _is_absent(attributes)):
             if not self.cells:
-                self.cells.append([])
+                self._add_row()
             self.cell, self.source, self.styles = Pieces(), [], []
             self.is_heading = tag == "th"
             self.spans = (self._span(attributes, "rowspan"), self._span(attributes, "colspan"))
-            self._add_style(tag, attributes)
-        elif self.cell is not None:
-            if tag == "br":
-                self.cell.add(" ")
-            elif tag == "annotation":  # LaTeX beside MathML, which has the same text
-                self.styles.append((tag, "hidden"))
-            else:
-                self._add_style(tag, attributes)
-            if tag in ("b", "strong", "u", "ins", "sup", "sub"):
-                self.source.append(f"<{tag}>")
+            self._add_style("", attributes)
+
+    def _add_row(self) -> None:
+        self.cells.append([])
+        self.sections.append(self.section)
+        self.declared += self.in_head
+
+    def _open(self, tag: str, attributes: dict[str, str]) -> None:
+        """Begin an element within a cell."""
+        if tag in _BLOCKS:
+            self._break_line()
+        if self.cell is None or tag in _WITHOUT_END:
+            return
+        self._add_style(tag, attributes)
+        if tag in ("b", "strong", "u", "ins", "sup", "sub"):
+            self.source.append(f"<{tag}>")
+
+    def _break_line(self) -> None:
+        if self.cell is not None:
+            self.cell.add(LINE_BREAK)
+            self.source.append(" ")
+        elif self.caption is not None:
+            self.caption.append(" ")
 
     def _add_style(self, tag: str, attributes: dict[str, str]) -> None:
-        style = re.sub(r"\s", "", attributes.get("style", "").lower())
-        names = attributes.get("class", "").lower()
-        if (
+        style, names = _style_of(attributes), attributes.get("class", "").lower()
+        if tag in _UNSEEN or _is_absent(attributes) or "visibility:hidden" in style:
+            self.styles.append((tag, "hidden"))
+        elif (
             tag in ("b", "strong")
             or re.search("font-weight:(bold|[6-9]00)", style)
             or "bold" in names
@@ -210,8 +271,9 @@ class _Tables(HTMLParser):
             self.styles.append((tag, {"sup": "raised", "sub": "lowered"}[tag]))
 
     def _span(self, attributes: dict[str, str], name: str) -> int:
-        text = attributes.get(name, "1").strip()
-        if not re.fullmatch(r"[1-9]\d{0,3}", text):
+        """Span of a cell; as in browsers, 0 rows are the rest of the section."""
+        text = attributes.get(name, "").strip() or "1"
+        if not re.fullmatch(r"[0-9]{1,4}", text):
             raise DataError(
                 self.path,
                 f"line {self.getpos()[0]}",
@@ -219,27 +281,33 @@ class _Tables(HTMLParser):
                 text,
                 expected="a number from 1 to 9999",
             )
-        return int(text)
+        return int(text) if name == "rowspan" else int(text) or 1
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "table" and self.depth:
             self.depth -= 1
             if self.depth == 0:
                 self._end_cell()
-                _fill_spans(self.path, self.tables[-1], self.cells, self.declared)
-        elif self.depth == 1:
-            if tag in ("td", "th", "tr"):
-                self._end_cell()
-            elif tag == "thead":
-                self._end_cell()
-                self.in_head = False
-            elif tag == "caption" and self.caption is not None:
-                self.tables[-1].caption, self.caption = _squeeze("".join(self.caption)), None
-            elif self.styles and any(name == tag for name, _ in self.styles):
-                while self.styles.pop()[0] != tag:
-                    pass
-            if self.cell is not None and tag in ("b", "strong", "u", "ins", "sup", "sub"):
-                self.source.append(f"</{tag}>")
+                _fill_spans(self.path, self.tables[-1], self.cells, self.declared, self.sections)
+                return
+            self._close(tag)
+        elif self.depth > 1 or (self.depth and tag not in _STRUCTURE):
+            self._close(tag)
+        elif self.depth:
+            self._end_cell()
+            if tag in ("thead", "tbody", "tfoot"):
+                self.in_head, self.is_section_absent = False, False
+                self.section += 1
+
+    def _close(self, tag: str) -> None:
+        """End an element within a cell."""
+        if tag in _BLOCKS:
+            self._break_line()
+        if any(name == tag for name, _ in self.styles):
+            while self.styles.pop()[0] != tag:
+                pass
+        if self.cell is not None and tag in ("b", "strong", "u", "ins", "sup", "sub"):
+            self.source.append(f"</{tag}>")
 
     def handle_data(self, data: str) -> None:
         if self.caption is not None:
@@ -262,6 +330,8 @@ class _Tables(HTMLParser):
             cell = self.cell.to_cell("".join(self.source))
             self.cells[-1].append((cell, *self.spans, self.is_heading))
             self.cell = None
+        if self.caption is not None:
+            self.tables[-1].caption, self.caption = _squeeze("".join(self.caption)), None
 
 
 def html_tables(path: object, text: str) -> list[SourceTable]:
@@ -277,21 +347,26 @@ def _fill_spans(
     table: SourceTable,
     cells: Sequence[Sequence[tuple[SourceCell, int, int, bool]]],
     declared: int,
+    sections: Sequence[int],
 ) -> None:
-    """Put cells at all positions that they span."""
+    """Put cells at all positions that they span; spans of rows end with their section."""
+    last = {section: index for index, section in enumerate(sections)}
+    claimed = 0
     grid: list[dict[int, SourceCell]] = [{} for _ in cells]
     for index, row in enumerate(cells):
         column = 0
         for cell, down, across, _ in row:
             while column in grid[index]:
                 column += 1
-            for below in grid[index : index + down]:
+            end = last[sections[index]] + 1
+            end = min(index + down, end) if down else end
+            claimed += (end - index) * across
+            check_size(path, len(grid), column + across, claimed)
+            for below in grid[index:end]:
                 below.update(dict.fromkeys(range(column, column + across), cell))
             column += across
     width = max((max(row, default=-1) + 1 for row in grid), default=0)
-    if width > LARGEST or len(grid) > LARGEST:
-        raise DataError(path, fault=f"has a table with {width} columns and {len(grid)} rows",
-                        expected=f"at most {LARGEST} of each")  # fmt: skip
+    check_size(path, len(grid), width)
     blank = SourceCell("")
     filled = [index for index, row in enumerate(grid) if row]
     table.rows = [[grid[index].get(column, blank) for column in range(width)] for index in filled]

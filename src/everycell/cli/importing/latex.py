@@ -12,7 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from everycell.base.errors import DataError
-from everycell.cli.importing.grids import LARGEST, Pieces, SourceTable
+from everycell.cli.importing.grids import LINE_BREAK, Pieces, SourceTable, check_size
+from everycell.cli.importing.latex_source import (
+    argument_at,
+    expand,
+    read_macros,
+    without_comments,
+)
 from everycell.cli.importing.values import SourceCell
 
 _SYMBOLS = {
@@ -35,11 +41,12 @@ _SYMBOLS = {
     "textunderscore": "_", "textasciitilde": "~", "ae": "æ", "o": "ø", "ss": "ß", "l": "ł",
     "aa": "å",
     "quad": " ", "qquad": " ", ",": "\u2009", "thinspace": "\u2009", ";": " ", ":": " ", " ": " ",
-    "\n": " ", "!": "", "/": "", "\\": " ", "-": "", "newline": " ", "xspace": "", "protect": "",
+    "\n": " ", "!": "", "/": "", "\\": LINE_BREAK, "-": "", "newline": LINE_BREAK,
+    "xspace": "", "protect": "",
     "%": "%", "&": "&", "_": "_", "#": "#", "$": "$", "{": "{", "}": "}", "@": "",
 }  # fmt: skip
 #: Accent commands -> combining characters.
-_ACCENTS = {
+ACCENTS = {
     "`": "\u0300", "'": "\u0301", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304",
     ".": "\u0307", "c": "\u0327", "v": "\u030c", "u": "\u0306", "H": "\u030b", "r": "\u030a",
     "k": "\u0328",
@@ -58,7 +65,7 @@ _IGNORED = {
         "autocite footnote footnotetext label ref autoref cref Cref eqref cellcolor rowcolor "
         "color hspace vspace phantom hphantom vphantom arrayrulecolor hypertarget raisebox "
         "rotatebox scalebox parbox textcolor colorbox fontsize href hyperlink "
-        "adjustbox setlength iffalse".split(),
+        "adjustbox setlength".split(),
         1,
     ),
     "rule": 2, "resizebox": 2, "fcolorbox": 2, "multicolumn": 2, "multirow": 2,
@@ -85,7 +92,7 @@ _RULE = re.compile(rf"\s*(?P<rule>{_RULES})", re.VERBOSE)
 _FULL_RULE = re.compile(
     r"\\(midrule|hline|Xhline|hdashline|thickhline|specialrule|endfirsthead|endhead)"
 )
-#: Environments, and those whose first argument is a width.
+#: Environments, and those with a width as first argument.
 _ENVIRONMENT = (
     r"(?:tabular[xy*]?|tabulary|tabu|array|longtable\*?|NiceTabular[X*]?|xltabular|supertabular)"
 )
@@ -123,11 +130,11 @@ class _Inline:
             if letter == "\\":
                 position, style = self._command(text, position, style, depth)
             elif letter in "^_":
-                argument, position = _argument(text, position + 1)
+                argument, position = argument_at(text, position + 1)
                 where = "raised" if letter == "^" else "lowered"
                 self.add(argument, replace(style, position=where), depth + 1)
             elif letter == "{":
-                argument, position = _argument(text, position)
+                argument, position = argument_at(text, position)
                 self.add(argument, style, depth + 1)
             elif letter in "$}":
                 position += 1
@@ -147,12 +154,10 @@ class _Inline:
         name, position = match[1], match.end()
         if name in ("bfseries", "bf"):
             return position, replace(style, bold=True)
-        if name in _ACCENTS and not (name.isalpha() and text[position : position + 1] not in "{"):
-            letter, position = _argument(text, position)
+        if name in ACCENTS and not (name.isalpha() and text[position : position + 1] not in "{"):
+            letter, position = argument_at(text, position)
             letter = letter.replace("\\i", "i").replace("\\j", "j") or " "
-            self._write(
-                unicodedata.normalize("NFC", letter[0] + _ACCENTS[name] + letter[1:]), style
-            )
+            self._write(unicodedata.normalize("NFC", letter[0] + ACCENTS[name] + letter[1:]), style)
             return position, style
         if name in _SYMBOLS:
             self._write(_SYMBOLS[name], style)
@@ -171,22 +176,22 @@ class _Inline:
         elif name in _LOWERED:
             changed = replace(style, position="lowered")
         if name in ("SI", "qty"):
-            number, position = _argument(text, _skip(text, position, 0))
-            unit, position = _argument(text, position)
+            number, position = argument_at(text, _skip(text, position, 0))
+            unit, position = argument_at(text, position)
             self.add(number, style, depth + 1)
             self.add(unit, style, depth + 1)
         elif name == "ding":
-            code, position = _argument(text, position)
+            code, position = argument_at(text, position)
             self._write(
                 {"51": "✓", "52": "✓", "55": "✗", "56": "✗"}.get(code, f"ding{code}"), style
             )
         elif name in _SHOWN | _BOLD | _UNDERLINED | _RAISED | _LOWERED:
-            argument, position = _argument(text, _skip(text, position, 0))
+            argument, position = argument_at(text, _skip(text, position, 0))
             self.add(argument, changed, depth + 1)
         elif name not in ("begin", "end"):
             self._write(name, style)
         else:
-            _, position = _argument(text, position)
+            _, position = argument_at(text, position)
         return position, style
 
 
@@ -196,76 +201,18 @@ def _skip(text: str, position: int, arguments: int) -> int:
     while match := optional.match(text, position):
         position = match.end()
     for _ in range(arguments):
-        position = _argument(text, position)[1]
+        position = argument_at(text, position)[1]
         while match := optional.match(text, position):
             position = match.end()
     return position
 
 
-def _argument(text: str, position: int) -> tuple[str, int]:
-    """Argument at a position: a group in braces, a command or one character; and its end."""
-    while position < len(text) and text[position].isspace():
-        position += 1
-    if position < len(text) and text[position] == "{":
-        depth = 0
-        for match in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, position):
-            depth += (match[0] == "{") - (match[0] == "}")
-            if depth == 0:
-                return text[position + 1 : match.start()], match.end()
-        return text[position + 1 :], len(text)
-    match = re.compile(r"\\[A-Za-z]+|\\?.", re.DOTALL).match(text, position)
-    return (match[0], match.end()) if match else ("", position)
-
-
-def _without_comments(text: str) -> str:
-    text = re.sub(r"\\begin\{comment\}.*?\\end\{comment\}", "", text, flags=re.DOTALL)
-    lines = (re.sub(r"(?<!\\)((?:\\\\)*)%.*", r"\1", line) for line in text.split("\n"))
-    return "\n".join(lines)
-
-
-def _macros(text: str) -> dict[str, tuple[int, str]]:
-    """Macros that the file defines: name -> number of arguments and replacement."""
-    macros = {}
-    start = re.compile(
-        r"\\(?:(?:re)?newcommand|providecommand|newrobustcmd|def|DeclareRobustCommand)\*?\s*\{?\s*\\([A-Za-z]+)\s*\}?"
-        r"\s*(?:\[(\d)\]|((?:#\d)+))?(\[[^\]]*\])?\s*(?=\{)"
-    )
-    for match in start.finditer(text):
-        if match[4] is None:  # an optional argument has no fixed text
-            count = int(match[2] or len(match[3] or "") // 2)
-            macros[match[1]] = (count, _argument(text, match.end())[0])
-    return macros
-
-
-def _expand(path: object, text: str, macros: dict[str, tuple[int, str]]) -> str:
-    """Replace macros by their text, also those within the text of others."""
-    known = {name: macro for name, macro in macros.items() if name not in _BOLD | _UNDERLINED}
-    if not known:
-        return text
-    pattern = re.compile(rf"\\({'|'.join(known)})(?![A-Za-z])\s*(?:\{{\}})?")
-    for _ in range(10):
-        parts, position = [], 0
-        while match := pattern.search(text, position):
-            count, replacement = known[match[1]]
-            parts.append(text[position : match.start()])
-            position = match.end() if not count else match.start(1) + len(match[1])
-            for number in range(1, count + 1):
-                argument, position = _argument(text, position)
-                replacement = replacement.replace(f"#{number}", argument)
-            # Braces end the scope of a style, but a separator of cells must stay visible.
-            parts.append(replacement if "&" in replacement else f"{{{replacement}}}")
-        if not parts:
-            return text
-        text = "".join(parts) + text[position:]
-        if len(text) > 10_000_000:
-            break
-    raise DataError(path, fault="has a macro that contains itself", fix="replace it in the table")
-
-
 def latex_tables(path: object, text: str) -> list[SourceTable]:
     """Read the tables of a LaTeX file, without those that another one contains."""
-    text = _without_comments(text)
-    macros = _macros(text)
+    text = without_comments(text)
+    macros = read_macros(text)
+    for name in _BOLD | _UNDERLINED:
+        macros.pop(name, None)
     tables, position = [], 0
     for begin in re.finditer(rf"\\begin\s*\{{({_ENVIRONMENT})\}}", text):
         if begin.start() < position:
@@ -280,16 +227,8 @@ def latex_tables(path: object, text: str) -> list[SourceTable]:
             )
         position = end
         body = _skip(text, begin.end(), 0)
-        is_wide = begin[1] in (
-            "tabular*",
-            "tabularx",
-            "tabulary",
-            "tabularX",
-            "xltabular",
-            "NiceTabularX",
-        )
-        body = _skip(text, body, 2 if is_wide else 1)
-        table = _table(path, _expand(path, text[body:end], macros))
+        body = _skip(text, body, 2 if begin[1] in _WITH_WIDTH else 1)
+        table = _table(path, expand(path, text[body:end], macros))
         opened = max(
             text.rfind("\\begin{table", 0, begin.start()),
             text.rfind("\\end{table", 0, begin.start()),
@@ -298,7 +237,7 @@ def latex_tables(path: object, text: str) -> list[SourceTable]:
         if caption := re.compile(r"\\caption\s*(?:\[[^\]]*\])?\s*(?=\{)").search(
             text, max(opened, 0), closed if closed > 0 else len(text)
         ):
-            table.caption = _read_cell(path, _argument(text, caption.end())[0]).text
+            table.caption = _read_cell(path, argument_at(text, caption.end())[0]).text
         tables.append(table)
     return tables
 
@@ -314,7 +253,7 @@ def _table(path: object, body: str) -> SourceTable:
     if "\\endfirsthead" in body:
         body = re.sub(r"\\endfirsthead.*?\\endhead", r"\\endhead", body, count=1, flags=re.DOTALL)
     body = re.sub(r"(\\endhead).*\\end(last)?foot", r"\1", body, count=1, flags=re.DOTALL)
-    table = SourceTable()
+    table, width = SourceTable(), 0
     #: Column -> rows that a cell above still covers, and the cell.
     covered: dict[int, tuple[int, SourceCell]] = {}
     for number, row in enumerate(_split(body, r"\\\\|\\tabularnewline\b|\\cr\b")):
@@ -330,13 +269,8 @@ def _table(path: object, body: str) -> SourceTable:
         for cell in _split(row, "&"):
             _add_cell(path, cell.strip(), cells, covered)
         table.rows.append(cells)
-        if len(table.rows) > LARGEST or len(cells) > LARGEST:
-            raise DataError(
-                path,
-                fault="has a table that is too large",
-                expected=f"at most {LARGEST} rows and columns",
-            )
-    width = max(map(len, table.rows), default=0)
+        width = max(width, len(cells))
+        check_size(path, len(table.rows), width)
     for cells in table.rows:
         cells += [SourceCell("")] * (width - len(cells))
     if table.head == len(table.rows):
@@ -350,17 +284,23 @@ def _add_cell(
     """Add a cell to its row, at each column that it spans."""
     across, down = 1, 1
     if match := re.match(r"\\multicolumn\s*", text):
-        number, position = _argument(text, match.end())
-        across = int(number) if number.strip().isdigit() else 1
-        _, position = _argument(text, position)
-        text = _argument(text, position)[0].strip()
+        number, position = argument_at(text, match.end())
+        number = number.strip(" {}")
+        if not re.fullmatch(r"0*[1-9][0-9]{0,3}", number):
+            raise DataError(
+                path, None, "multicolumn", number, expected="a number of columns from 1 to 9999"
+            )
+        across = int(number)
+        check_size(path, 1, len(cells) + across)
+        _, position = argument_at(text, position)
+        text = argument_at(text, position)[0].strip()
     if match := re.match(r"\{?\s*\\multirow(?:cell)?\*?\s*(?:\[[^\]]*\])?\s*", text):
-        number, position = _argument(text, match.end())
-        down = abs(int(number)) if re.fullmatch(r"\s*-?\d{1,4}\s*", number) else 1
+        number, position = argument_at(text, match.end())
+        down = abs(int(number)) if re.fullmatch(r"\s*-?[0-9]{1,4}\s*", number) else 1
         position = _skip(text, position, 1)
-        text = _argument(text, position)[0] + text[_argument(text, position)[1] :]
+        text = argument_at(text, position)[0] + text[argument_at(text, position)[1] :]
     cell = _read_cell(path, text)
-    for _ in range(min(across, LARGEST)):
+    for _ in range(across):
         column = len(cells)
         left, above = covered.get(column, (0, cell))
         if down > 1:

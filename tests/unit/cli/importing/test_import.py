@@ -159,6 +159,45 @@ def test_import_markdown(folder):
     }
 
 
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("<p>12</p>", "12"),
+        ("12<script>3</script><style>4</style>", "12"),
+        ("<s>11</s> <del>13</del> 12", "12"),
+        ("12 <span hidden>3</span><i style='display: none'>4<br>5</i>", "12"),
+        ("<table><tr><td><b>12</b></td></tr></table>", "12 bold"),
+        ("12<div>± 3</div>", "12"),
+        ("<p>12</p><p>345</p>", None),
+        ("<ul><li>12<li>345</ul>", None),
+        ("12<br/>345", None),
+        ("12<table><tr><td>345</td></tr></table>", None),
+    ],
+)
+def test_import_html_lines_and_hidden(folder, cell, value):
+    """Numbers of two lines are two numbers, and text that is not shown is none."""
+    text = f"<table><tr><th>M<th>MAP<tr><td>a<td>{cell}<tr><td>b<td>1<tr><td>c<td>2</table>"
+    if value is None:
+        Path("t.html").write_text(text)
+        assert "row 2 of the table: MAP is '12 / 345'" in refused("import", "t.html", "out.csv")
+    else:
+        assert imported("t.html", text)["a", "MAP"] == value
+
+
+def test_import_html_spans_and_hidden_rows(folder):
+    """Spans are those of a browser: 0 rows are the rest of the section, an empty span is 1."""
+    body = "<tr><td rowspan=0>A<td>x<td colspan=''>1<tr><td>y<td>2<tr hidden><td>z<td>9"
+    text = (
+        f"<table><caption>c<thead><tr><th>D<th>M<th>MAP</thead><tbody>{body}"
+        "<tbody><tr><td rowspan=9>B<td>x<td hidden>8<td>3</table>"
+    )
+    assert imported("t.html", text) == {
+        ("A", "x", "MAP"): "1",
+        ("A", "y", "MAP"): "2",
+        ("B", "x", "MAP"): "3",
+    }
+
+
 def test_import_csv(folder):
     assert imported("table.csv", CSV) == {
         ("BM25", "nDCG@10"): "0.58",
@@ -291,9 +330,16 @@ def test_import_offers_become_comments(folder):
         ("a.md", "no table\n", [], "a.md has no table in markdown"),
         ("a.tex", "\\begin{tabular}{ll}a&b\\\\", [], "a.tex, line 1 begins a tabular"),
         ("a.tex", GRID + GRID, ["--number", "3"], "a.tex has 2 tables"),
-        ("a.tex", r"\newcommand{\x}{\x}\begin{tabular}{ll}A&\x\\a&1\end{tabular}", [], "macro"),
         ("a.tex", r"\begin{tabular}{ll}A&B\\a&" + "{" * 200 + "1\\end{tabular}", [], "nested"),
         ("a.html", "<table><tr><td colspan=99999>a", [], "a.html, line 1: colspan"),
+        (
+            "a.html",
+            "<table><tr><td rowspan=9999 colspan=9999>" + "<tr>" * 9998 + "</table>",
+            [],
+            "cells",
+        ),
+        ("a.csv", "system,metric,value\nA,MAP,.5\n", [], "everycell init --table"),
+        ("a.tsv", "Value\tMetric\tRun\n.5\tMAP\tA\n", [], "everycell init --table"),
         ("a.md", "|A|MAP|\n|-|-|\n|a|.1|\n|a|.2|\n", [], "row 3 of the table"),
         ("a.md", "|A|MAP|MAP|\n|-|-|-|\n|a|.1|.2|\n", [], "row 2 of the table"),
         ("a.md", "|A|B|\n|-|-|\n|a|b|\n", [], "a.md has a table without numbers"),

@@ -1,0 +1,62 @@
+"""Tables of LaTeX as grids: what TeX skips, macros, spans, and limits."""
+
+import pytest
+
+from everycell.base.errors import DataError
+from everycell.cli.importing.latex import latex_tables
+
+#: Macros that each stand for the next one.
+CHAIN = "".join(
+    rf"\newcommand{{\m{one}}}{{\m{two}}}"
+    for one, two in zip("abcdefghijklmno", "bcdefghijklmnop", strict=True)
+)
+
+
+def rows_of(text: str) -> list[list[str]]:
+    (table,) = latex_tables("a.tex", text)
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def tabular(rows: str) -> str:
+    return rf"\begin{{tabular}}{{lr}}{rows}\end{{tabular}}"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        r"A & 3 \\\iffalse B & 4 \\ \fi C & 5 \\",
+        r"A & 3 \\ \iffalse \ifdraft B & 4 \else B & 1 \fi \\ \fi C & 5 \\",
+        r"\iffalse B & \else A & \fi 3 \\ C & \iffalse 4\fi{} 5 \\",
+        r"A & 3 \\ C & \iffalse $4 \iff$ \fi 5",
+        "A & 3 \\\\ % \\iffalse\nC & 5 % \\fi\n",
+        # Macros within macros, and an argument that looks like the parameter of another one.
+        r"A & \ma \\ C & \two{5\phantom{#2}}{} \\",
+        r"A & 3 \\ C & \multicolumn{ {1} }{c}{5} \\",
+    ],
+)
+def test_latex_tables_source(rows):
+    macros = CHAIN + r"\def\mp{3}\newcommand{\two}[2]{#1#2}"
+    assert rows_of(macros + tabular(rows)) == [["A", "3"], ["C", "5"]]
+
+
+@pytest.mark.parametrize("cell", [r"\shortstack{12\\345}", r"\makecell[c]{12 \\ 345}"])
+def test_latex_tables_lines(cell):
+    """Numbers of two lines of a cell are two numbers."""
+    assert rows_of(tabular(f"A & {cell}")) == [["A", "12 / 345"]]
+
+
+@pytest.mark.parametrize(
+    ("macros", "rows", "message"),
+    [
+        (r"\newcommand{\x}{\x}", r"\x", "contains itself"),
+        # A long text often, and a long argument often.
+        (rf"\def\x{{{'y' * 10_000}}}", r"\x" * 1001, "characters"),
+        (rf"\def\x#1{{{'#1' * 1001}}}", rf"\x{{{'y' * 10_000}}}", "characters"),
+        ("", r"\multicolumn{9999}{c}{1}&" * 2, "at most 10000 of each"),
+        ("", r"\multicolumn{9999}{c}{1}\\" + r"a\\" * 100, "1000000 cells"),
+        *[("", rf"\multicolumn{{{number}}}{{c}}{{1}}", number) for number in ("²", "0", "10000")],
+    ],
+)
+def test_latex_tables_refused(macros, rows, message):
+    with pytest.raises(DataError, match=message):
+        rows_of(macros + tabular(rows))
