@@ -8,22 +8,18 @@ has its own. Released data are listed with their addresses and hashes.
 from __future__ import annotations
 
 import json
-import platform
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import yaml
 
-from everycell.base.files import write_json
 from everycell.base.installation import locked_requirements, requirement, wheel_file
-from everycell.base.untrusted import parse_json
+from everycell.cli.anonymous import anonymise, authors_of, identities, refuse_identities
 from everycell.cli.crate import copy_project, pack, refuse_link
 from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
@@ -36,7 +32,6 @@ from everycell.receipts.receipts import (
     made_by_other_code,
     receipts_in,
     verify,
-    with_hashes,
 )
 from everycell.records.papers import Paper, load_papers
 from everycell.records.registry import load_registry, read_part
@@ -49,7 +44,6 @@ from everycell.workflow.deviations import find_deviations
 
 #: Authors of a template, which a deposit must not have.
 PLACEHOLDER = "N. N."
-ANONYMOUS = "Anonymous"
 LOCK = "requirements.lock"
 WHEELS = Path("wheels")
 DOCKERFILE = """\
@@ -76,7 +70,7 @@ def write_deposit(
 ) -> Path:
     """Write a project and its verified results as one zip archive."""
     pages = check_results(results, out, project, cache, papers, audits)
-    forbidden = _identities(results, project, papers) if anonymous else {}
+    forbidden = identities(results, project, papers) if anonymous else {}
     with TemporaryDirectory(prefix="everycell-deposit-") as folder:
         copy = Path(folder).resolve()
         copy_project(project, copy, results, pages)
@@ -84,7 +78,7 @@ def write_deposit(
         if papers:
             _refuse_placeholders(papers)
             if anonymous:
-                _anonymise(copy, papers)
+                anonymise(copy, papers)
                 papers = load_papers(copy / "published")
                 registry = load_registry(copy)
             _write_metadata(copy, project, papers, anonymous=anonymous)
@@ -96,7 +90,7 @@ def write_deposit(
             # The path that receipts use.
             used = input_path(project / cache, project)
             pack(copy, draft, used, papers, registry, pages)
-            _refuse_identities(draft, forbidden)
+            refuse_identities(draft, forbidden)
             draft.replace(out)
         finally:
             draft.unlink(missing_ok=True)
@@ -196,7 +190,7 @@ def _write_metadata(
         needed = tomllib.loads(text).get("project", {}).get("dependencies", [])
         wheel = wheel_file()
         if wheel:
-            (copy / WHEELS).mkdir()
+            (copy / WHEELS).mkdir(exist_ok=True)
             shutil.copy(wheel, copy / WHEELS)
         address = f"./{WHEELS / wheel.name}" if wheel else requirement(released=anonymous)
         files |= {
@@ -217,7 +211,7 @@ def _write_metadata(
 
 def citation(papers: Mapping[str, Paper]) -> dict[str, object]:
     """Content of `CITATION.cff`: the deposit, with the papers as references."""
-    authors = [{"name": name} for name in _authors(papers)]
+    authors = [{"name": name} for name in authors_of(papers)]
     licence = _spdx(papers)
     return {
         "cff-version": "1.2.0",
@@ -230,10 +224,10 @@ def citation(papers: Mapping[str, Paper]) -> dict[str, object]:
             {
                 "type": "thesis" if paper.kind == "thesis" else "article",
                 "title": paper.title,
-                "authors": [{"name": name.strip()} for name in paper.authors.split(",")],
+                "authors": [{"name": name} for name in authors_of({key: paper})],
                 "year": paper.year,
             }
-            for paper in papers.values()
+            for key, paper in papers.items()
         ],
     }
 
@@ -245,18 +239,13 @@ def zenodo_metadata(papers: Mapping[str, Paper]) -> dict[str, object]:
         "title": _title(papers),
         "upload_type": "software",
         "description": "Data, code and results of a paper, with a verdict per published value.",
-        "creators": [{"name": name} for name in _authors(papers)],
+        "creators": [{"name": name} for name in authors_of(papers)],
         **({"license": licence} if licence else {}),
     }
 
 
 def _title(papers: Mapping[str, Paper]) -> str:
     return "Results of " + "; ".join(dict.fromkeys(paper.title for paper in papers.values()))
-
-
-def _authors(papers: Mapping[str, Paper]) -> list[str]:
-    names = [name.strip() for paper in papers.values() for name in paper.authors.split(",")]
-    return list(dict.fromkeys(names))
 
 
 def _spdx(papers: Mapping[str, Paper]) -> str | None:
@@ -291,83 +280,3 @@ def _data_page(copy: Path) -> str:
         licence = registry.data_set(key).licence
         lines.append(f"| `{key}` | {where} | `{form.sha256 if form else ''}` | {licence} |")
     return "\n".join(lines) + "\n"
-
-
-def _identities(results: Path, project: Path, papers: Mapping[str, Paper]) -> dict[str, str]:
-    """Words that identify the authors -> what they are."""
-    words: dict[str, str] = {}
-    for name in _authors(papers):
-        words |= {name: "an author"} | {name.split()[-1]: "an author's family name"}
-    for key in papers:
-        for name, meaning in list(words.items()):
-            if meaning.endswith("family name") and name.lower() in key:
-                raise ReceiptError(
-                    f"The key {key} contains the name {name}; make a repository with a neutral "
-                    f"key, such as paper{papers[key].year}, for an anonymous deposit."
-                )
-    for path in receipts_in(results):
-        receipt = parse_json(path.read_text(encoding="utf-8"))
-        words[receipt["execution"].get("host") or ""] = "a host"
-        words[receipt["code"].get("commit") or ""] = "a commit"
-    words |= {
-        platform.node(): "a host",
-        commit_of(project) or "": "a commit",
-        Path.home().name: "a user name",
-        str(Path.home()): "a folder",
-        str(project.resolve()): "a folder",
-        repository_of(project) or "": "the address of the repository",
-    }
-    for setting in ("user.name", "user.email", "remote.origin.url"):
-        done = subprocess.run(
-            ["git", "config", setting], cwd=project, capture_output=True, text=True, check=False
-        )
-        words[done.stdout.strip()] = f"Git's {setting}"
-    address = re.search(r"\w+://([^/]+/[^/]+)/", requirement())
-    if address and "file:" not in requirement():
-        words[address[1]] = "an address of everycell"
-    # Generic names of containers, users and folders identify nobody.
-    generic = {"", "/", "root", "user", "localhost", "/root", "runner"}
-    return {
-        word: meaning
-        for word, meaning in words.items()
-        if word not in generic and (len(word) > 2 or "author" in meaning)
-    }
-
-
-def _anonymise(copy: Path, papers: Mapping[str, Paper]) -> None:
-    """Remove names from records and texts, and hosts and commits from receipts."""
-    names = sorted(_authors(papers), key=len, reverse=True)
-    for path in [*copy.glob("published/*/*.yaml"), *copy.glob("*.*"), copy / "LICENSE"]:
-        if path.is_file():
-            text = path.read_text(encoding="utf-8")
-            for name in names:
-                text = text.replace(name, ANONYMOUS)
-            path.write_text(text, encoding="utf-8")
-    config = copy / "config.yaml"
-    text = config.read_text(encoding="utf-8")
-    text = re.sub("^repository:.*$", "repository: null", text, flags=re.MULTILINE)
-    config.write_text(text, encoding="utf-8")
-    for path in receipts_in(copy / "results"):
-        receipt = parse_json(path.read_text(encoding="utf-8"))
-        receipt["execution"]["host"] = ANONYMOUS.lower()
-        receipt["code"]["commit"] = None
-        write_json(path, with_hashes(receipt))
-
-
-def _refuse_identities(archive: Path, forbidden: Mapping[str, str]) -> None:
-    """Refuse an archive in which a word that identifies the authors is left."""
-    patterns = {
-        word: re.compile(rb"(?<![\w])" + re.escape(word.encode()) + rb"(?![\w])")
-        for word in forbidden
-    }
-    with zipfile.ZipFile(archive) as content:
-        # The wheel is everycell itself, and is compressed.
-        for name in (name for name in content.namelist() if Path(name).parent != WHEELS):
-            data = name.encode() + b"\n" + content.read(name)
-            for word, pattern in patterns.items():
-                if match := pattern.search(data):
-                    line = data[: match.start()].count(b"\n")
-                    raise ReceiptError(
-                        f"{name}, line {line}: {word!r} is {forbidden[word]}, so no anonymous "
-                        "deposit was written; remove it from that file."
-                    )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 import pandas as pd
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from everycell.base.untrusted import text_of
 from everycell.base.validation import Strict, describe_fault
@@ -80,11 +80,20 @@ class Publication(Strict):
     data: list[Repository] = Field([], description="Repositories of data.")
 
 
+def _check_authors(text: str) -> str:
+    """Refuse names that are not separated by commas, or are missing."""
+    if re.search(r";|&|\sand\s", text) or not all(name.strip() for name in text.split(",")):
+        raise ValueError(f"{text!r} is not a list of names that are separated by commas only")
+    return text
+
+
 class PaperFile(Strict):
     """A paper: its `paper.yaml`."""
 
     title: str = Field(description="Title of the paper.")
-    authors: str = Field(description="Authors, separated by commas.")
+    authors: Annotated[str, AfterValidator(_check_authors)] = Field(
+        description="Authors, separated by commas."
+    )
     year: int = Field(description="Year of publication.")
     kind: Literal["thesis", "paper"] = Field(
         description="In a `thesis`, the number of a table begins with its chapter."

@@ -85,7 +85,7 @@ class _Recorder(RendererBase):
         facecolors,
         edgecolors,
         linewidths,
-        *others,
+        *arguments,
         **options,
     ) -> None:
         """There may be many markers, but few colours."""

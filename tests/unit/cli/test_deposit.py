@@ -1,15 +1,20 @@
 """Metadata of a deposit, and what an anonymous one must not contain."""
 
+import gzip
+import io
 import json
 import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
-from everycell.cli import deposit
+from everycell.cli import anonymous
 from everycell.cli.deposit import citation, zenodo_metadata
 from everycell.receipts.receipts import ReceiptError, read_receipt, write_receipt
+from everycell.records.papers import PaperFile
 
 
 def paper(**fields):
@@ -41,6 +46,9 @@ def test_citation_of_two_papers():
     assert [reference["title"] for reference in content["references"]] == ["On bees", "Wasps"]
 
 
+AUTHORS = "Ada Ode, Bob de Bee, Cy Müller, Dee Łukasz"
+
+
 @pytest.fixture
 def project(tmp_path):
     receipt = {"execution": {"host": "node-17"}, "code": {"commit": "c0ffee" * 6}}
@@ -57,20 +65,76 @@ def project(tmp_path):
         ("as Bee (2024) says", "Bee"),
         ("ran on node-17", "node-17"),
         ("fork@" + "c0ffee" * 6, "c0ffee" * 6),
-        ("bees, Odense, node-170", None),
+        ("BY ADA ODE", "Ada Ode"),
+        ("ada.ode@host.org", "Ode"),
+        ("BEE 2024", "Bee"),
+        (r'{"by": "Cy M\u00fcller"}', "Müller"),
+        (r"M{\"u}ller", "Müller"),
+        (r"M\"{u}ller", "Müller"),
+        (r"{\L}ukasz", "Łukasz"),
+        ("M&uuml;ller", "Müller"),
+        ("Mu\u0308ller", "Müller"),
+        ("Mueller", "Mueller"),
+        ("Lukasz", "Lukasz"),
+        (r'{"text": "\nOde"}', "Ode"),
+        ("/home/test/data", "test"),
+        (r"C:\\Users\\test", "test"),
+        ("bees, Odense, node-170, an ode by a bee, a test of tests/test/", None),
     ],
 )
-def test_refuse_identities(project, tmp_path, text, word):
-    forbidden = deposit._identities(project / "results", project, {"paper2026": paper()})
+def test_refuse_identities(project, tmp_path, monkeypatch, text, word):
+    monkeypatch.setattr(Path, "home", lambda: Path("/nowhere/test"))
+    forbidden = anonymous.identities(
+        project / "results", project, {"paper2026": paper(authors=AUTHORS)}
+    )
     archive = tmp_path / "deposit.zip"
     with zipfile.ZipFile(archive, "w") as content:
         content.writestr("README.md", f"# Results\n{text}\n")
     if word is None:
-        deposit._refuse_identities(archive, forbidden)
+        anonymous.refuse_identities(archive, forbidden)
         return
     with pytest.raises(ReceiptError, match="README.md, line 2: ") as error:
-        deposit._refuse_identities(archive, forbidden)
-    assert repr(word) in str(error.value) or word.split()[-1] in str(error.value)
+        anonymous.refuse_identities(archive, forbidden)
+    assert word.split()[-1] in str(error.value)
+
+
+def zipped(name: str, content: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("data/a.run.gz", gzip.compress(b"q 0 d 1 1 by-Ode\n")),
+        ("wheels/mine-1.0.whl", zipped("METADATA", b"Author: Ada Ode")),
+        ("data/a.zip", zipped("a.gz", gzip.compress(b"Ode"))),
+        ("data/broken.gz", gzip.compress(b"")[:9] + b" Ode"),
+        ("data/latin1.txt", "Müller".encode("latin-1")),
+        ("data/ode/Bee.txt", b""),
+    ],
+)
+def test_refuse_identities_in_any_file(tmp_path, name, content):
+    words = dict.fromkeys(["Ode", "Bee", "Müller"], anonymous.FAMILY_NAME)
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped(name, content))
+    with pytest.raises(ReceiptError):
+        anonymous.refuse_identities(archive, words)
+
+
+def test_refuse_identities_own_wheel(tmp_path, monkeypatch):
+    """everycell itself may name its authors; another wheel may not, whatever its name."""
+    wheel = tmp_path / "everycell_repro-1.0.whl"
+    wheel.write_bytes(zipped("METADATA", b"Author: Ada Ode"))
+    monkeypatch.setattr(anonymous, "wheel_file", lambda: wheel)
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped(f"wheels/{wheel.name}", wheel.read_bytes()))
+    anonymous.refuse_identities(archive, {"Ode": anonymous.FAMILY_NAME})
+    archive.write_bytes(zipped(f"wheels/{wheel.name}", zipped("METADATA", b"By Ada Ode")))
+    with pytest.raises(ReceiptError, match="METADATA"):
+        anonymous.refuse_identities(archive, {"Ode": anonymous.FAMILY_NAME})
 
 
 def test_anonymise_receipt_stays_valid(tmp_path):
@@ -90,12 +154,27 @@ def test_anonymise_receipt_stays_valid(tmp_path):
         checkout={"commit": "c0ffee", "changed": []},
     )
     (tmp_path / "config.yaml").write_text("repository: https://host/ada/bees\n")
-    deposit._anonymise(tmp_path, {"paper2026": paper()})
+    anonymous.anonymise(tmp_path, {"paper2026": paper()})
     receipt = read_receipt(path)
     assert (receipt["execution"]["host"], receipt["code"]["commit"]) == ("anonymous", None)
     assert "ada" not in (tmp_path / "config.yaml").read_text()
 
 
-def test_identities_key_with_a_name(project):
-    with pytest.raises(ReceiptError, match="key bee2026 contains the name Bee"):
-        deposit._identities(project / "results", project, {"bee2026": paper()})
+@pytest.mark.parametrize(("key", "authors"), [("bee2026", "Bob Bee"), ("adalong26", "Ada Along")])
+def test_identities_key_with_a_name(project, key, authors):
+    with pytest.raises(ReceiptError, match=f"key {key} contains the name"):
+        anonymous.identities(project / "results", project, {key: paper(authors=authors)})
+
+
+def test_identities_key_with_letters_of_a_short_name(project):
+    words = anonymous.identities(project / "results", project, {"clinic26": paper(authors="A Li")})
+    assert words["Li"] == anonymous.FAMILY_NAME
+
+
+@pytest.mark.parametrize(
+    "authors", ["Ada Ode and Bob Bee", "Ada Ode; Bob Bee", "Ada Ode & Bob Bee", "Ada Ode,", ""]
+)
+def test_paper_authors_without_commas(authors):
+    facts = {"title": "On bees", "year": 2026, "kind": "paper", "reference": "Hive"}
+    with pytest.raises(ValidationError, match="authors"):
+        PaperFile.model_validate(facts | {"authors": authors})

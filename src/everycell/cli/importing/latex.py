@@ -46,7 +46,7 @@ _SYMBOLS = {
     "%": "%", "&": "&", "_": "_", "#": "#", "$": "$", "{": "{", "}": "}", "@": "",
 }  # fmt: skip
 #: Accent commands -> combining characters.
-_ACCENTS = {
+ACCENTS = {
     "`": "\u0300", "'": "\u0301", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304",
     ".": "\u0307", "c": "\u0327", "v": "\u030c", "u": "\u0306", "H": "\u030b", "r": "\u030a",
     "k": "\u0328",
@@ -154,12 +154,10 @@ class _Inline:
         name, position = match[1], match.end()
         if name in ("bfseries", "bf"):
             return position, replace(style, bold=True)
-        if name in _ACCENTS and not (name.isalpha() and text[position : position + 1] not in "{"):
+        if name in ACCENTS and not (name.isalpha() and text[position : position + 1] not in "{"):
             letter, position = argument_at(text, position)
             letter = letter.replace("\\i", "i").replace("\\j", "j") or " "
-            self._write(
-                unicodedata.normalize("NFC", letter[0] + _ACCENTS[name] + letter[1:]), style
-            )
+            self._write(unicodedata.normalize("NFC", letter[0] + ACCENTS[name] + letter[1:]), style)
             return position, style
         if name in _SYMBOLS:
             self._write(_SYMBOLS[name], style)

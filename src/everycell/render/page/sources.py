@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from everycell.receipts.code import name_of_code, script_files
+from everycell.receipts.code import hash_of_sources, name_of_code, script_files
 from everycell.receipts.provenance import MADE, JobRecord, upstream_jobs
 from everycell.records.folders import PAPERS
 from everycell.records.registry import Entry, Registry, set_of
@@ -20,15 +20,18 @@ class CodeLink(NamedTuple):
     #: What is there, and its file relative to the repository.
     name: str
     path: str
+    #: Line at the commit; None if the file may have been another one then.
     line: int | None
-    #: Address of the line at the commit; None without a repository or with uncommitted code.
+    #: Address at the commit; None without a repository, with uncommitted code, or if the file is
+    #: not the repository's.
     address: str | None
 
 
 def links_to_code(receipt: Mapping[str, Any], root: Path, repository: str | None) -> list[CodeLink]:
     """Script or function that made a result, and the rule that runs it.
 
-    `repository` is the address of the repository on the web. Lines are those of the current files.
+    `repository` is the address of the repository on the web. Only functions have lines, and only if
+    the current code made the result: no hash says that the files of rules are as they were.
     """
     code = receipt["code"]
     script = code.get("script")
@@ -36,21 +39,31 @@ def links_to_code(receipt: Mapping[str, Any], root: Path, repository: str | None
         return []
     module, _, function = script.partition(":")
     file = script_files(script, root)[-1]
-    parts = [(f"function {function}" if function else "script", file, f"def {function}(")]
+    line = None
+    if function and code.get("sha256") == _current_hash(script_files(script, root), root):
+        line = _line_of(file, f"def {function}(")
+    parts = [(f"function {function}" if function else "script", file, line)]
     rules = root / PAPERS / f"{module.partition('/')[0]}"
     for path in sorted(rules.glob("*.smk")):
         if f'"{script}"' in _text(path):
-            parts.append(("rule", path, f'"{script}"'))
+            parts.append(("rule", path, None))
     base = None
     if repository and code.get("commit") and code.get("dirty") is False:
         base = f"{repository.rstrip('/')}/blob/{code['commit']}"
     links = []
-    for name, path, text in parts:
-        line = _line_of(path, text) if name != "script" else None
+    for name, path, line in parts:
         name_of_file = name_of_code(path, root)
-        address = base and f"{base}/{name_of_file}" + f"#L{line}" * bool(line)
+        # Scripts of an installed package are in no repository of a paper.
+        is_own = (root / name_of_file).is_file()
+        address = f"{base}/{name_of_file}" + f"#L{line}" * bool(line) if base and is_own else None
         links.append(CodeLink(name, name_of_file, line, address))
     return links
+
+
+@cache
+def _current_hash(files: tuple[Path, ...], root: Path) -> str | None:
+    """Hash of the code that a rule would run now."""
+    return hash_of_sources(files, root) if all(path.is_file() for path in files) else None
 
 
 @cache

@@ -1,0 +1,202 @@
+"""Deposits for double-blind review: removal of what identifies authors, and a search for the rest.
+
+Names are searched for in file names and contents, also in compressed files and in the escapes of
+JSON, HTML and LaTeX.
+"""
+
+from __future__ import annotations
+
+import gzip
+import html
+import io
+import platform
+import re
+import subprocess
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from unicodedata import combining, normalize
+
+from everycell.base.files import write_json
+from everycell.base.installation import requirement, wheel_file
+from everycell.base.untrusted import parse_json
+from everycell.cli.importing.latex import ACCENTS
+from everycell.config import repository_of
+from everycell.receipts.checkout import commit_of
+from everycell.receipts.receipts import ReceiptError, receipts_in, with_hashes
+from everycell.records.papers import Paper
+
+ANONYMOUS = "Anonymous"
+AUTHOR, FAMILY_NAME = "an author", "an author's family name"
+HOST, USER, GIT_USER = "a host", "a user name", "Git's user.name"
+#: Names of containers, users, hosts and folders that identify nobody.
+GENERIC = {"", "/", "/root", "admin", "debian", "localhost", "root", "runner", "ubuntu", "user"}
+#: Shortest spelling without accents that is searched for, since short ones are words.
+SHORTEST = 5
+_GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
+_STROKES = str.maketrans("łŁøØđĐ", "lLoOdD")
+#: Borders of words, to which underscores do not belong.
+_START, _END = r"(?<![^\W_])", r"(?![^\W_])"
+#: A letter as JSON and HTML escape it, and as LaTeX writes it: accented, or with a command.
+_ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})|&#?\w{2,8};")
+_ACCENTED = re.compile(
+    r"""\{?\\+(?:([`'^"~=.])\s*|([cvuHrk])(?:\s+|(?=\{)))\{?\\?([A-Za-z])\}?\}?"""
+)
+_LETTERS = {
+    **{"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å"},
+    **{"o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "i": "ı"},
+}
+_COMMAND = re.compile(rf"\{{?\\+({'|'.join(_LETTERS)})(?![A-Za-z])(?:\{{\}}|\s+)?\}}?")
+_WHITE_SPACE = re.compile(r"\\+[nrt]")
+
+
+def authors_of(papers: Mapping[str, Paper]) -> list[str]:
+    """Names of the authors of all papers."""
+    names = [name.strip() for paper in papers.values() for name in paper.authors.split(",")]
+    return list(dict.fromkeys(names))
+
+
+def identities(results: Path, project: Path, papers: Mapping[str, Paper]) -> dict[str, str]:
+    """Words that identify the authors -> what they are."""
+    words: dict[str, str] = {}
+    for author in authors_of(papers):
+        words |= dict.fromkeys(_spellings(author), AUTHOR)
+        words |= dict.fromkeys(_spellings(author.split()[-1]), FAMILY_NAME)
+    for key in papers:
+        for name, meaning in words.items():
+            if meaning == FAMILY_NAME and (
+                name.lower() in (key if len(name) >= SHORTEST else re.findall("[a-z]+", key))
+            ):
+                raise ReceiptError(
+                    f"The key {key} contains the name {name}; make a repository with a neutral "
+                    f"key, such as paper{papers[key].year}, for an anonymous deposit."
+                )
+    identifiers = {Path.home().name: USER}
+    for path in receipts_in(results):
+        receipt = parse_json(path.read_text(encoding="utf-8"))
+        identifiers[receipt["execution"].get("host") or ""] = HOST
+        identifiers[receipt["code"].get("commit") or ""] = "a commit"
+    identifiers |= {
+        platform.node(): HOST,
+        commit_of(project) or "": "a commit",
+        str(Path.home()): "a folder",
+        str(project.resolve()): "a folder",
+        repository_of(project) or "": "the address of the repository",
+    }
+    for setting in ("user.name", "user.email", "remote.origin.url"):
+        done = subprocess.run(
+            ["git", "config", setting], cwd=project, capture_output=True, text=True, check=False
+        )
+        identifiers[done.stdout.strip()] = f"Git's {setting}"
+    address = re.search(r"\w+://([^/]+/[^/]+)/", requirement())
+    if address and "file:" not in requirement():
+        identifiers[address[1]] = "an address of everycell"
+    return {
+        word: meaning
+        for word, meaning in identifiers.items()
+        if word.lower() not in GENERIC and len(word) > 2
+    } | words
+
+
+def _spellings(name: str) -> list[str]:
+    """A name as it is, and without accents."""
+    plain = "".join(
+        letter for letter in normalize("NFKD", name.translate(_STROKES)) if not combining(letter)
+    )
+    variants = [text for text in (plain, name.translate(_GERMAN)) if len(text) >= SHORTEST]
+    return list(dict.fromkeys([normalize("NFC", name), *variants]))
+
+
+def anonymise(copy: Path, papers: Mapping[str, Paper]) -> None:
+    """Remove names from records and texts, and hosts and commits from receipts."""
+    names = sorted(authors_of(papers), key=len, reverse=True)
+    for path in [*copy.glob("published/*/*.yaml"), *copy.glob("*.*"), copy / "LICENSE"]:
+        if path.is_file():
+            text = path.read_text(encoding="utf-8")
+            for name in names:
+                text = text.replace(name, ANONYMOUS)
+            path.write_text(text, encoding="utf-8")
+    config = copy / "config.yaml"
+    text = config.read_text(encoding="utf-8")
+    text = re.sub("^repository:.*$", "repository: null", text, flags=re.MULTILINE)
+    config.write_text(text, encoding="utf-8")
+    for path in receipts_in(copy / "results"):
+        receipt = parse_json(path.read_text(encoding="utf-8"))
+        receipt["execution"]["host"] = ANONYMOUS.lower()
+        receipt["code"]["commit"] = None
+        write_json(path, with_hashes(receipt))
+
+
+def refuse_identities(archive: Path, forbidden: Mapping[str, str]) -> None:
+    """Refuse an archive in which a word that identifies the authors is left."""
+    words = [
+        (word, word.casefold(), _pattern(word, meaning)) for word, meaning in forbidden.items()
+    ]
+    with zipfile.ZipFile(archive) as content:
+        for name, data in _members(content):
+            for text in _readings(name.encode() + b"\n" + data):
+                folded = text.casefold()
+                for word, folded_word, pattern in words:
+                    # Most words are nowhere, which a search without a pattern says sooner.
+                    if folded_word in folded and (match := pattern.search(text)):
+                        line = text[: match.start()].count("\n")
+                        raise ReceiptError(
+                            f"{name}, line {line}: {word!r} is {forbidden[word]}, so no anonymous "
+                            "deposit was written; remove it from that file."
+                        )
+
+
+def _pattern(word: str, meaning: str) -> re.Pattern[str]:
+    """Pattern of a word; only in some places if it may be an ordinary one."""
+    escaped = re.escape(word)
+    is_one_word = meaning in (HOST, GIT_USER) and word.isalpha()
+    if meaning == USER or (is_one_word and word.islower()):
+        before = r"(?:\b(?:home|users)[/\\]+|@)"
+        return re.compile(rf"{before}{escaped}{_END}|{_START}{escaped}(?=@)", re.IGNORECASE)
+    if meaning == FAMILY_NAME or is_one_word:
+        # In lower case, it is a name in an e-mail address or after @.
+        cases = f"{escaped}|{re.escape(word.upper())}"
+        address = rf"(?i:{escaped})(?=[\w.+-]*@)|(?<=@)(?i:{escaped})"
+        return re.compile(rf"{_START}(?:{cases}|{address}){_END}")
+    return re.compile(f"{_START}{escaped}{_END}", re.IGNORECASE)
+
+
+def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, bytes]]:
+    for name in archive.namelist():
+        yield from _contents(name, archive.read(name))
+
+
+def _contents(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the files in a ZIP or gzip file, or of any other file itself."""
+    wheel = wheel_file()
+    if wheel and Path(name).name == wheel.name and data == wheel.read_bytes():
+        return  # everycell itself
+    try:
+        if data.startswith(b"\x1f\x8b"):
+            yield from _contents(name, gzip.decompress(data))
+        elif data.startswith(b"PK\x03\x04"):
+            with zipfile.ZipFile(io.BytesIO(data)) as content:
+                yield from _members(content)
+        else:
+            yield name, data
+    except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile):
+        yield name, data  # only begins like such a file
+
+
+def _readings(data: bytes) -> Iterator[str]:
+    """A file as text, without the escapes of JSON and HTML, and without those of LaTeX too."""
+    utf8 = data.decode("utf-8", "replace")
+    for text in (utf8, data.decode("latin-1")) if "\ufffd" in utf8 else (utf8,):
+        plain = normalize("NFC", _ESCAPED.sub(_unescape, text))
+        yield plain
+        if "\\" in plain:
+            accented = _ACCENTED.sub(lambda m: m[3] + ACCENTS[m[1] or m[2]], plain)
+            letters = _COMMAND.sub(lambda m: _LETTERS[m[1]], normalize("NFC", accented))
+            yield _WHITE_SPACE.sub(" ", letters)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    """The escaped letter; ASCII characters, such as line breaks, stay escaped."""
+    letter = chr(int(match[1], 16)) if match[1] else html.unescape(match[0])
+    return match[0] if letter.isascii() else letter
