@@ -21,6 +21,8 @@ PACKAGES = ("everycell", "snakemake_logger_plugin_everycell")
 SCRIPTS = "workflow/scripts"
 #: Script of the package that calls a function of a chapter.
 CALLING = "call_function.py"
+#: Script of the package that runs a script of the authors.
+RUNNING = "run_script.py"
 
 
 def code_sha256(paths: Iterable[Path], root: Path) -> str:
@@ -55,14 +57,16 @@ def source_file(name: str, root: Path) -> Path:
 def script_files(script: str, root: Path) -> tuple[Path, ...]:
     """Files whose code a rule runs; the first is the script that Snakemake runs.
 
-    ``KEY/chN:function`` is a function of a chapter, which a script of the package calls. A name
-    without a colon is a script: the package's, if any, so that a project cannot replace what
-    judges it.
+    ``KEY/chN:function`` is a function of a chapter, and ``KEY/NAME.py`` a script of the authors,
+    which scripts of the package run. Other names are scripts: the package's, if any, so that a
+    project cannot replace what judges it.
     """
     module, _, function = script.partition(":")
     shared = shared_scripts(root)
     if function:
         return shared / CALLING, chapter_file(module, root)
+    if script.endswith(".py"):
+        return shared / RUNNING, root / PAPERS / script
     file = shared / f"{script}.py"
     return (file if file.exists() else root / SCRIPTS / f"{script}.py",)
 
@@ -89,7 +93,8 @@ def files_by_code(root: Path) -> dict[str, set[Path]]:
     shared = shared_scripts(root)
     scripts = {*(root / SCRIPTS).rglob("*.py"), *shared.rglob("*.py")} - {*ignored_scripts(root)}
     jobs = [[script] for script in scripts]
-    jobs += [[shared / CALLING, module] for module in (root / PAPERS).rglob("*.py")]
+    modules = [*(root / PAPERS).rglob("*.py")]
+    jobs += [[shared / script, module] for script in (CALLING, RUNNING) for module in modules]
     files = [files_of_sources(paths, root) for paths in jobs]
     return {code_sha256(paths, root): paths for paths in files}
 

@@ -11,6 +11,7 @@ import yaml
 from command_line import call, refused
 
 from everycell.cli.table_sources import EXAMPLE
+from everycell.receipts.receipts import made_by_other_code, receipts_in
 from everycell.records.papers import load_papers
 from everycell.records.registry import load_registry
 from everycell.trec.runs import read_qrels, read_run
@@ -358,22 +359,26 @@ def test_init_partial_values(folder, values, not_run):
 
 
 def test_init_script(folder):
-    """It runs the script, and leaves nothing of the example."""
+    """It runs the script, again if a module changes, and leaves nothing of the example."""
     (folder / "mine.py").write_text(
-        "import sys\nfrom pathlib import Path\n"
+        "import sys\nfrom pathlib import Path\nfrom helper import SCORE\n"
         "Path(sys.argv[1]).write_text('system,metric,value\\nFirst,MAP,0.7083\\n"
-        "First,P@1,0.5\\nSecond,MAP,0.58\\nSecond,P@1,0.5\\n')\n"
+        "First,P@1,0.5\\nSecond,MAP,0.58\\nSecond,P@1,' + SCORE)\n"
     )
     assert call("init", "smith2026", "--table", "table.csv", "--script", "mine.py")[0] == 0
     repository = folder / "smith2026"
     assert not [*repository.rglob("*.run"), *repository.rglob("qrels*")]
+    helper = repository / "workflow/papers/smith2026/helper.py"
+    helper.write_text("SCORE = '0.5'")
     result = "results/released/smith2026/table_1.csv"
     command = [sys.executable, "-m", "snakemake", "--cores", "1", result]
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert pd.read_csv(repository / result)["value"].tolist() == [0.7083, 0.5, 0.58, 0.5]
     assert check_records(load_papers(repository / "published")) == []
-    (repository / "workflow/papers/smith2026/mine.py").write_text("raise ValueError('no data')")
+    helper.write_text("raise ValueError('no data')")
+    [receipt] = made_by_other_code(receipts_in(repository / "results"), repository)
+    assert receipt.name == "table_1.receipt.json"
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
     assert done.returncode and "ValueError: no data" in done.stderr + done.stdout
 

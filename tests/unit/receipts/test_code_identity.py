@@ -145,6 +145,10 @@ def test_script_files_prefers_the_package(tmp_path, name):
     assert script_files(name, tmp_path) == (FILES[f"{name}.py"],)
     assert ignored_scripts(tmp_path) == [own]
     assert script_files("toy/mine", tmp_path) == (tmp_path / "workflow/scripts/toy/mine.py",)
+    [running, script] = script_files("toy/verdicts.py", tmp_path)
+    assert (
+        running == FILES["run_script.py"] and script == tmp_path / "workflow/papers/toy/verdicts.py"
+    )
 
 
 def test_hashes_of_code_of_a_function(tmp_path):

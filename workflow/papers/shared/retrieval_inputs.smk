@@ -85,7 +85,7 @@ def runs_ranker(function, name=None):
     """
 
     def code(wildcards):
-        return hash_of_code_with_ranker(function, name or wildcards.kind)
+        return hash_of_code(function, ranker_file(name or wildcards.kind))
 
     def modules(wildcards):
         return [ranker_file(name or wildcards.kind)]
@@ -96,13 +96,6 @@ def runs_ranker(function, name=None):
 def ranker_file(name):
     """File of a ranker's module, from the folder of the repository."""
     return f"src/{ranker_module(name).replace('.', '/')}.py"
-
-
-@cache
-def hash_of_code_with_ranker(function, name):
-    """Hash of a function, a ranker, and the modules of this project that they import."""
-    ranker = source_file(ranker_file(name), ROOT)
-    return hash_of_sources([*script_files(function, ROOT), ranker], ROOT)
 
 
 def training_of(part):

@@ -76,14 +76,20 @@ SCRIPT = ScriptOfParameter("{params.script}")
 def runs(script):
     """Parameters for running a function of a chapter, ``KEY/chN:function``, with its code.
 
-    A name without a colon is a script of the package or below ``workflow/scripts``; one of the
-    package takes precedence.
+    ``KEY/NAME.py`` is a script of the authors, which is called with the file to write its values
+    to. Other names are scripts of the package or below ``workflow/scripts``; those of the package
+    take precedence.
     """
     chapter, _, function = script.partition(":")
     if function and f"\ndef {function}(" not in code_of_chapter(chapter):
         raise WorkflowError(
             f"{chapter_file(chapter, Path())} has no function `{function}`, which a rule runs; "
             "write it, or correct `runs` in the rule."
+        )
+    if script.endswith(".py") and not script_files(script, ROOT)[-1].is_file():
+        raise WorkflowError(
+            f"{script_files(script, Path())[-1]} not found, which a rule runs; add it, or correct "
+            "`runs` in the rule."
         )
     return {"script": script, "code": code_of(script)}
 
@@ -108,9 +114,10 @@ def code_of(script):
 
 
 @cache
-def hash_of_code(script):
-    """Hash of a script or function and of what it imports from project and package."""
-    return hash_of_sources(script_files(script, ROOT), ROOT)
+def hash_of_code(script, *modules):
+    """Hash of a script or function, of modules, and of what they import in project and package."""
+    files = [source_file(module, ROOT) for module in modules]
+    return hash_of_sources([*script_files(script, ROOT), *files], ROOT)
 
 
 #: Memory in MB of Snakemake itself in a cluster job, where two nested processes run the script.

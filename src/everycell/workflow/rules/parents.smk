@@ -112,9 +112,3 @@ use rule table as evaluation with:
 use rule table as given_values with:
     params:
         **runs("read_values"),
-
-
-# Values that a script of the authors computes; it is called with the file to write them to.
-use rule table as scripted_values with:
-    params:
-        **runs("run_script"),

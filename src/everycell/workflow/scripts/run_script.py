@@ -8,12 +8,13 @@ from pathlib import Path
 from everycell.base.csv_files import read_table
 from everycell.base.errors import DataError
 from everycell.jobs.result_job import ResultJob
+from everycell.receipts.code import script_files
 
 with ResultJob(snakemake) as job, tempfile.TemporaryDirectory() as folder:
     # The data that the script reads are not declared, so the origin of its values is `given`.
     job.facts["given"] = True
     path = Path(folder, "values.csv")
-    script = snakemake.input.script
+    script = script_files(job.params.script, Path())[-1]
     done = subprocess.run([sys.executable, script, path], capture_output=True, text=True)
     print(done.stdout + done.stderr)
     if done.returncode or not path.exists():
