@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from everycell.base.files import has_fingerprint
 from everycell.receipts.intermediate import is_intermediate, links_of
-from everycell.receipts.provenance import MADE, NAME, JobRecord, lineage_of, read_lineage
+from everycell.receipts.provenance import (
+    MADE,
+    NAME,
+    JobRecord,
+    lineage_of,
+    read_lineage,
+    upstream_jobs,
+)
 from everycell.receipts.receipts import is_own, is_released, read_receipt, receipts_in
 from everycell.receipts.uncovered import faults_of_uncovered_code
 
@@ -57,12 +64,7 @@ def check_lineage(results: Path, project: Path, cache: str = "resources") -> lis
     own = is_own(results, project)
     if own:
         newer = lineage_of(results, project, cache)
-        faults += _unrecorded_files(newer, project)
-        faults += [
-            f"{file}, from which results were made, has no record of its job; remove it and run "
-            "snakemake again."
-            for file in _files_without_jobs(results, newer)
-        ]
+        faults += _faults_of_unrecorded_files(results, newer, project)
         faults += _differing_jobs(path, jobs, newer)
         jobs = [_without_intermediate_files(job) for job in jobs] + newer
     changed: dict[str, bool] = {}
@@ -104,11 +106,13 @@ def _without_intermediate_files(job: JobRecord) -> JobRecord:
     return job.model_copy(update={"hashes": external, "output_hashes": {}})
 
 
-def _unrecorded_files(jobs: Iterable[JobRecord], project: Path) -> list[str]:
-    """Faults of intermediate files whose jobs recorded hashes that are gone."""
-    return [
-        f"{output} has no record of its hash, which {job.rule} wrote; remove it and run snakemake "
-        "again."
+def _faults_of_unrecorded_files(
+    results: Path, jobs: Iterable[JobRecord], project: Path
+) -> list[str]:
+    """Faults of intermediate files without a record of their job or, from that job, their hash."""
+    jobs = list(jobs)
+    faults = {
+        output: f"{output} has no record of its hash, which {job.rule} wrote"
         for job in jobs
         # Other jobs, such as those with shell commands, have no parameter `files`.
         if any(value.startswith("{'input': ") for value in job.parameters.values())
@@ -116,7 +120,35 @@ def _unrecorded_files(jobs: Iterable[JobRecord], project: Path) -> list[str]:
         if is_intermediate(output)
         and output not in job.output_hashes
         and not links_of(project / output)
+    } | {
+        file: f"{file}, from which results were made, has no record of its job"
+        for file in _files_without_jobs(results, jobs)
+    }
+    removed = {file for file in faults if not (project / file).exists()}
+    return [
+        *(
+            f"{fault}; remove it and run snakemake again."
+            for file, fault in faults.items()
+            if file not in removed
+        ),
+        *_results_of_removed_files(results, jobs, removed),
     ]
+
+
+def _results_of_removed_files(
+    results: Path, jobs: Iterable[JobRecord], removed: set[str]
+) -> Iterator[str]:
+    """Faults of results whose intermediate files were removed before the lineage named them."""
+    for receipt in receipts_in(results) if removed else ():
+        files = {source["path"] for source in read_receipt(receipt)["inputs"]}
+        for job in upstream_jobs(jobs, files):
+            files.update(job.inputs, job.outputs)
+        if names := sorted(files & removed):
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            yield (
+                f"{receipt} depends on {names[0]}{more}, removed before `everycell page` noted "
+                f"its job and hash in {NAME}; remove this receipt and run snakemake again."
+            )
 
 
 def _differing_jobs(path: Path, jobs: Iterable[JobRecord], newer: Iterable[JobRecord]) -> list[str]:

@@ -385,6 +385,25 @@ def test_check_lineage_intermediate_files(tmp_path, monkeypatch, fault, is_copie
     assert bool(faults) == is_found and all(edited in sentence for sentence in faults)
 
 
+@pytest.mark.parametrize("has_lineage", [True, False])
+@pytest.mark.parametrize("removed", [["work"], ["work", ".snakemake"]], ids=str)
+def test_check_lineage_removed_folder(tmp_path, monkeypatch, has_lineage, removed):
+    """The folder `work` may be removed to save space, once the lineage has its hashes."""
+    monkeypatch.chdir(tmp_path)
+    parameters = parameter_texts({"files": {"input": {}, "output": {}}})
+    record(Path(), "work/run", rule="rank", params=parameters.values())
+    result(Path(), Path("results"))
+    write_record(Path("work/run"), {}, parameters)
+    if has_lineage:
+        write_lineage(Path("results"), Path())
+    for folder in removed:
+        shutil.rmtree(folder)
+    faults = check_lineage(Path("results"), Path())
+    advice = "remove this receipt and run snakemake again"
+    assert len(faults) == (not has_lineage)
+    assert all("table_1.receipt.json" in fault and advice in fault for fault in faults)
+
+
 def test_read_lineage_edited(tmp_path):
     job = {"rule": "rank", "outputs": ["work/run"], "inputs": [], "parameters": {"seed": "7"}}
     path = tmp_path / NAME
