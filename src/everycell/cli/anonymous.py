@@ -133,8 +133,10 @@ def refuse_identities(archive: Path, forbidden: Mapping[str, str]) -> None:
     words = [
         (word, word.casefold(), _pattern(word, meaning)) for word, meaning in forbidden.items()
     ]
+    wheel = wheel_file()
     with zipfile.ZipFile(archive) as content:
-        for name, data in _members(content):
+        # The wheel of everycell itself may name anyone.
+        for name, data in _members(content, wheel.read_bytes() if wheel else None):
             for text in _readings(name.encode() + b"\n" + data):
                 folded = text.casefold()
                 for word, folded_word, pattern in words:
@@ -162,16 +164,15 @@ def _pattern(word: str, meaning: str) -> re.Pattern[str]:
     return re.compile(f"{_START}{escaped}{_END}", re.IGNORECASE)
 
 
-def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, bytes]]:
+def _members(archive: zipfile.ZipFile, skipped: bytes | None = None) -> Iterator[tuple[str, bytes]]:
     for name in archive.namelist():
-        yield from _contents(name, archive.read(name))
+        data = archive.read(name)
+        if data != skipped:
+            yield from _contents(name, data)
 
 
 def _contents(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
     """Names and contents of the files in a ZIP or gzip file, or of any other file itself."""
-    wheel = wheel_file()
-    if wheel and Path(name).name == wheel.name and data == wheel.read_bytes():
-        return  # everycell itself
     try:
         if data.startswith(b"\x1f\x8b"):
             yield from _contents(name, gzip.decompress(data))
@@ -188,7 +189,8 @@ def _readings(data: bytes) -> Iterator[str]:
     """A file as text, without the escapes of JSON and HTML, and without those of LaTeX too."""
     utf8 = data.decode("utf-8", "replace")
     for text in (utf8, data.decode("latin-1")) if "\ufffd" in utf8 else (utf8,):
-        plain = normalize("NFC", _ESCAPED.sub(_unescape, text))
+        has_escapes = "\\u" in text or "&" in text
+        plain = normalize("NFC", _ESCAPED.sub(_unescape, text) if has_escapes else text)
         yield plain
         if "\\" in plain:
             accented = _ACCENTED.sub(lambda m: m[3] + ACCENTS[m[1] or m[2]], plain)
