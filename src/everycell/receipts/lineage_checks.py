@@ -145,9 +145,11 @@ def _results_of_removed_files(
             files.update(job.inputs, job.outputs)
         if names := sorted(files & removed):
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            # Snakemake runs a job only if a file that it is asked for is missing.
+            stem = str(receipt).removesuffix(".receipt.json")
             yield (
                 f"{receipt} depends on {names[0]}{more}, removed before `everycell page` noted "
-                f"its job and hash in {NAME}; remove this receipt and run snakemake again."
+                f"its job and hash in {NAME}; remove {stem}.* and run snakemake again."
             )
 
 
