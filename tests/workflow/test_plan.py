@@ -326,10 +326,10 @@ def test_rules_set_names_that_code_reads(rules, part):
 
 @pytest.mark.slow
 def test_rules_missing_function(clean):
-    clean.edit("workflow/papers/lajewska2025/ch4.py", "def queries(", "def other(")
+    clean.edit("workflow/papers/lajewska2025/ch4_queries.py", "def viewpoints(", "def other(")
     done = clean.snakemake("-n", "lajewska2025_ch4")
     assert done.returncode != 0
-    assert "workflow/papers/lajewska2025/ch4.py has no function `queries`" in done.stdout
+    assert "ch4_queries.py has no function `viewpoints`" in done.stdout
 
 
 def test_rules_absolute_paths(tree):

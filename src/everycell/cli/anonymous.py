@@ -39,16 +39,16 @@ _STROKES = str.maketrans("łŁøØđĐ", "lLoOdD")
 #: Borders of words, to which underscores do not belong.
 _START, _END = r"(?<![^\W_])", r"(?![^\W_])"
 #: A letter as JSON and HTML escape it, and as LaTeX writes it: accented, or with a command.
-_ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})|&#?\w{2,8};")
+_ESCAPED = re.compile(r"(?<!\\)\\++u([0-9a-fA-F]{4})|&#?\w{2,8};")
 _ACCENTED = re.compile(
-    r"""\{?\\+(?:([`'^"~=.])\s*|([cvuHrk])(?:\s+|(?=\{)))\{?\\?([A-Za-z])\}?\}?"""
+    r"""\{?(?<!\\)\\++(?:([`'^"~=.])\s*+|([cvuHrk])(?:\s+|(?=\{)))\{?\\?([A-Za-z])\}?\}?"""
 )
 _LETTERS = {
     **{"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å"},
     **{"o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "i": "ı"},
 }
-_COMMAND = re.compile(rf"\{{?\\+({'|'.join(_LETTERS)})(?![A-Za-z])(?:\{{\}}|\s+)?\}}?")
-_WHITE_SPACE = re.compile(r"\\+[nrt]")
+_COMMAND = re.compile(rf"\{{?(?<!\\)\\++({'|'.join(_LETTERS)})(?![A-Za-z])(?:\{{\}}|\s+)?\}}?")
+_WHITE_SPACE = re.compile(r"(?<!\\)\\++[nrt]")
 
 
 def authors_of(papers: Mapping[str, Paper]) -> list[str]:
@@ -89,7 +89,7 @@ def identities(results: Path, project: Path, papers: Mapping[str, Paper]) -> dic
             ["git", "config", setting], cwd=project, capture_output=True, text=True, check=False
         )
         identifiers[done.stdout.strip()] = f"Git's {setting}"
-    address = re.search(r"\w+://([^/]+/[^/]+)/", requirement())
+    address = re.search(r"\b\w++://([^/]+/[^/]+)/", requirement())
     if address and "file:" not in requirement():
         identifiers[address[1]] = "an address of everycell"
     return {

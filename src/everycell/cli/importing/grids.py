@@ -121,7 +121,10 @@ def _recognise(text: str) -> str:
         return "latex"
     if re.search(r"<table\b", text, re.IGNORECASE):
         return "html"
-    return "markdown" if re.search(r"^\s*\|?[\s:|-]*-[\s:|-]*\|", text, re.MULTILINE) else "csv"
+    # The row below the head: dashes, then a line between columns.
+    rules = (re.match(r"[\s:|-]*", line) for line in text.splitlines())
+    is_ruled = any(rule and "|" in rule[0].partition("-")[2] for rule in rules)
+    return "markdown" if is_ruled else "csv"
 
 
 def _csv_table(path: Path, text: str) -> SourceTable:

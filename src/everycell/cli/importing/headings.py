@@ -15,7 +15,7 @@ from everycell.records.cells import DESCRIPTION
 
 #: Arrows in a heading, which say whether higher or lower values are better.
 _ARROWS = "↑↓▲▼⇑⇓"
-_UNIT = re.compile(rf"\s*[(\[]\s*(?:in )?(%|[{_ARROWS}])\s*[)\]]")
+_UNIT = re.compile(rf"(?<!\s)\s*+[(\[]\s*+(?:in )?(%|[{_ARROWS}])\s*+[)\]]")
 #: Beginning of a text that is rather a value than a name: "~0.3" or "3/4", not "BM25".
 _NUMERIC = re.compile(r"[^\w]*\d")
 _COLLECTIONS = re.compile(r"data_?sets?|collections?|corpus|corpora|benchmarks?|tasks?|test_sets?")

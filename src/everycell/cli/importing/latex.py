@@ -82,13 +82,14 @@ _UNDERLINED = {"underline", "uline", "ul", "uuline", "dashuline", "udash"}
 _RAISED, _LOWERED = {"textsuperscript", "tnote", "sp"}, {"textsubscript", "sb"}
 _RULES = r"""\\(?:
     toprule|midrule|bottomrule|hline|Xhline\s*\{[^}]*\}|hdashline|thickhline|heavyrule|
-    (?:cmidrule|cline|cdashline)\s*(?:\[[^]]*\])?(?:\([^)]*\))?\s*\{[^}]*\}|
+    (?:cmidrule|cline|cdashline)\s*+(?:\[[^]]*\]\s*+)?(?:\([^)]*\)\s*+)?\{[^}]*\}|
     addlinespace|specialrule(?:\s*\{[^}]*\}){3}|morecmidrules|
     rowcolor\s*(?:\[[^]]*\])?\{[^}]*\}|noalign\s*\{[^}]*\}|arrayrulecolor\s*\{[^}]*\}|
     endfirsthead|endhead|endfoot|endlastfoot|tabularnewline\b|rowfont\s*\{[^}]*\}|
     caption\s*\{[^}]*\}|label\s*\{[^}]*\}
 )\*?(?:\s*\[[^]]*\])?"""
 _RULE = re.compile(rf"\s*(?P<rule>{_RULES})", re.VERBOSE)
+_BRACKETS = re.compile(r"\s*\[[^\]]*\]")
 _FULL_RULE = re.compile(
     r"\\(midrule|hline|Xhline|hdashline|thickhline|specialrule|endfirsthead|endhead)"
 )
@@ -197,12 +198,11 @@ class _Inline:
 
 def _skip(text: str, position: int, arguments: int) -> int:
     """Position after optional and so many other arguments."""
-    optional = re.compile(r"\s*\[[^\]]*\]")
-    while match := optional.match(text, position):
+    while match := _BRACKETS.match(text, position):
         position = match.end()
     for _ in range(arguments):
         position = argument_at(text, position)[1]
-        while match := optional.match(text, position):
+        while match := _BRACKETS.match(text, position):
             position = match.end()
     return position
 
@@ -234,7 +234,7 @@ def latex_tables(path: object, text: str) -> list[SourceTable]:
             text.rfind("\\end{table", 0, begin.start()),
         )
         closed = text.find("\\end{table", end)
-        if caption := re.compile(r"\\caption\s*(?:\[[^\]]*\])?\s*(?=\{)").search(
+        if caption := re.compile(r"\\caption\s*+(?:\[[^\]]{0,1000}\]\s*+)?(?=\{)").search(
             text, max(opened, 0), closed if closed > 0 else len(text)
         ):
             table.caption = _read_cell(path, argument_at(text, caption.end())[0]).text
@@ -250,9 +250,13 @@ def _read_cell(path: object, text: str) -> SourceCell:
 
 def _table(path: object, body: str) -> SourceTable:
     # A long table repeats its head, and may have feet for each page.
-    if "\\endfirsthead" in body:
-        body = re.sub(r"\\endfirsthead.*?\\endhead", r"\\endhead", body, count=1, flags=re.DOTALL)
-    body = re.sub(r"(\\endhead).*\\end(last)?foot", r"\1", body, count=1, flags=re.DOTALL)
+    first, _, rest = body.partition("\\endfirsthead")
+    if "\\endhead" in rest:
+        body = first + "\\endhead" + rest.partition("\\endhead")[2]
+    head, _, rest = body.partition("\\endhead")
+    foot = max(("\\endfoot", "\\endlastfoot"), key=rest.rfind)
+    if foot in rest:
+        body = head + "\\endhead" + rest.rpartition(foot)[2]
     table, width = SourceTable(), 0
     #: Column -> rows that a cell above still covers, and the cell.
     covered: dict[int, tuple[int, SourceCell]] = {}

@@ -32,7 +32,10 @@ def argument_at(text: str, position: int) -> tuple[str, int]:
 
 def without_comments(text: str) -> str:
     """Remove comments, and what TeX skips after `iffalse`."""
-    text = re.sub(r"\\begin\{comment\}.*?\\end\{comment\}", "", text, flags=re.DOTALL)
+    text, *pieces = text.split(r"\begin{comment}")
+    for piece in pieces:
+        _, end, after = piece.partition(r"\end{comment}")
+        text += after if end else rf"\begin{{comment}}{piece}"
     lines = (re.sub(r"(?<!\\)((?:\\\\)*)%.*", r"\1", line) for line in text.split("\n"))
     return _without_skipped("\n".join(lines))
 
