@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
@@ -203,7 +204,7 @@ def _layers(graph: nx.DiGraph) -> list[list[Any]]:
             }
             names.sort(
                 key=lambda name: (
-                    sum(position[other] for other in around) / len(around)
+                    math.fsum(position[other] for other in around) / len(around)
                     if (around := list(neighbours(name)))
                     else position[name]
                 )
@@ -225,7 +226,7 @@ def _layout(
         )
         width = max(lengths.values(), default=2 * _MARGIN)
         heights = {name: heights.get(name, _PASSAGE) for name in names}
-        top = (sum(heights.values()) + _GAP * (len(names) - 1)) / 2
+        top = (math.fsum(heights.values()) + _GAP * (len(names) - 1)) / 2
         for name, height in heights.items():
             layout[name] = _Area(left, top - height / 2, width, height)
             top -= height + _GAP

@@ -266,6 +266,7 @@ def test_group_fairness_turn_without_relevant_entity():
     assert group_fairness(with_gap) == pytest.approx(with_gap.sum() / 2)
 
 
+@pytest.mark.compares("turn_weights")
 def test_group_fairness_weighted_turns():
     weights = turn_weights(TURNS, [10, 51, np.nan, 91, 61], GAINS, budget=100)
     assert weights.to_dict() == pytest.approx({"S2": 0.91, "S10": 0.4})

@@ -33,5 +33,7 @@ def shown_verdicts(wildcards):
         for file in (TARGETS[target] if target in TARGETS else configured_in_full(target))
     }
     requested = requested or all_files & set(rules.default.input)
-    on_disk = [before_update(file) for file in sorted(all_files - requested) if Path(file).exists()]
-    return [*sorted(requested), *on_disk]
+    on_disk = {file for file in all_files - requested if Path(file).exists()}
+    return [
+        file if file in requested else before_update(file) for file in sorted(requested | on_disk)
+    ]
