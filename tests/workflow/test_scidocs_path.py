@@ -172,9 +172,9 @@ def test_chapter_2_full(configured_project):
             assert float(value) == pytest.approx(spread[tuple(key)].mean)
     # The invented runs have no job, and nothing else is wrong.
     checked = configured_project.everycell("verify")
-    named = {line.partition(",")[0] for line in checked.stdout.splitlines()}
+    files = {line.partition(",")[0] for line in checked.stdout.splitlines()}
     runs = {f"work/scidocs/runs/{path.name}" for path in (folder / "runs").iterdir()}
-    assert checked.returncode == 1 and named and named <= runs - {*created}
+    assert checked.returncode == 1 and files and files <= runs - {*created}
 
 
 @pytest.mark.released

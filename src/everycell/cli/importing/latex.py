@@ -250,13 +250,13 @@ def _read_cell(path: object, text: str) -> SourceCell:
 
 def _table(path: object, body: str) -> SourceTable:
     # A long table repeats its head, and may have feet for each page.
-    first, _, rest = body.partition("\\endfirsthead")
-    if "\\endhead" in rest:
-        body = first + "\\endhead" + rest.partition("\\endhead")[2]
-    head, _, rest = body.partition("\\endhead")
-    foot = max(("\\endfoot", "\\endlastfoot"), key=rest.rfind)
-    if foot in rest:
-        body = head + "\\endhead" + rest.rpartition(foot)[2]
+    first, _, tail = body.partition("\\endfirsthead")
+    if "\\endhead" in tail:
+        body = first + "\\endhead" + tail.partition("\\endhead")[2]
+    head, _, tail = body.partition("\\endhead")
+    foot = max(("\\endfoot", "\\endlastfoot"), key=tail.rfind)
+    if foot in tail:
+        body = head + "\\endhead" + tail.rpartition(foot)[2]
     table, width = SourceTable(), 0
     #: Column -> rows that a cell above still covers, and the cell.
     covered: dict[int, tuple[int, SourceCell]] = {}
