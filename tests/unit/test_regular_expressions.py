@@ -14,8 +14,9 @@ from everycell.text.tokenise import tokeniser
 
 PROGRAM = Path(regular_expressions.__file__)
 #: Files with expressions that take quadratic time on some text. They meet answers of models, of at
-#: most 8 MB, texts of documents, or files of the project itself.
+#: most 8 MB, texts of documents, cells of an author's own table, or files of the project itself.
 NOT_LINEAR = (
+    "everycell/cli/importing/values.py",
     "everycell/rag/citation_contexts.py",
     "everycell/rag/citation_marks.py",
     "everycell/rag/cited_sentences.py",

@@ -67,8 +67,8 @@ def read_macros(text: str) -> dict[str, tuple[int, str]]:
     """Macros that the file defines: name -> number of arguments and replacement."""
     macros = {}
     start = re.compile(
-        r"\\(?:(?:re)?newcommand|providecommand|newrobustcmd|def|DeclareRobustCommand)\*?\s*\{?\s*\\([A-Za-z]+)\s*\}?"
-        r"\s*(?:\[([0-9])\]|((?:#[1-9]){1,9}))?(\[[^\]]*\])?\s*(?=\{)"
+        r"\\(?:(?:re)?newcommand|providecommand|newrobustcmd|def|DeclareRobustCommand)\*?\s*+(?:\{\s*+)?\\([A-Za-z]++)\s*+"
+        r"(?:\}\s*+)?(?:\[([0-9])\]|((?:#[1-9]){1,9}))?(\[[^\]]{0,1000}\])?\s*+(?=\{)"
     )
     for match in start.finditer(text):
         if match[4] is None:  # an optional argument has no fixed text
