@@ -39,9 +39,10 @@ def measure_of(name: str) -> str | None:
         pass
     else:
         return str(measure)
-    match = re.fullmatch(r"([A-Za-z. -]+?)\s*(?:@\s*(\d+)(k?))?", name.strip(), re.IGNORECASE)
-    base = _SPELLINGS.get(match[1].lower()) if match else None
-    if match is None or base is None:
+    spelling, at, cutoff = name.partition("@")
+    base = _SPELLINGS.get(spelling.strip().lower())
+    match = re.fullmatch(r"(\d{1,9})(k?)", cutoff.strip(), re.ASCII | re.IGNORECASE)
+    if base is None or (at and match is None):
         return None
-    depth = f"@{int(match[2]) * (1000 if match[3] else 1)}" if match[2] else ""
+    depth = f"@{int(match[1]) * (1000 if match[2] else 1)}" if match else ""
     return base + depth if is_known(base + depth) else None
