@@ -257,7 +257,7 @@ def _print_search(console: Console, search: Search) -> None:
             alternatives = pluralise(n_others, noun)
             console.print(f"They are also equal with {alternatives}; the table does not decide.")
     elif is_likely_chance:
-        console.print("No reading explains the differences; the closest may be chance.")
+        console.print(f"No reading makes all {total} equal, and the closest may be chance.")
     else:
         console.print(f"No reading makes all {total} equal; the closest leaves differences.")
     if listed:
