@@ -20,7 +20,7 @@ from unicodedata import combining, normalize
 
 from everycell.base.files import write_json
 from everycell.base.installation import requirement, wheel_file
-from everycell.base.untrusted import parse_json
+from everycell.base.untrusted import RATIO, UNPACKED, parse_json
 from everycell.cli.importing.latex import ACCENTS
 from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
@@ -32,6 +32,8 @@ AUTHOR, FAMILY_NAME = "an author", "an author's family name"
 HOST, USER, GIT_USER = "a host", "a user name", "Git's user.name"
 #: Names of containers, users, hosts and folders that identify nobody.
 GENERIC = {"", "/", "/root", "admin", "debian", "localhost", "root", "runner", "ubuntu", "user"}
+#: How often a file may be packed.
+LEVELS = 5
 #: Shortest spelling without accents that is searched for, since short ones are words.
 SHORTEST = 5
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
@@ -164,23 +166,40 @@ def _pattern(word: str, meaning: str) -> re.Pattern[str]:
     return re.compile(f"{_START}{escaped}{_END}", re.IGNORECASE)
 
 
-def _members(archive: zipfile.ZipFile, skipped: bytes | None = None) -> Iterator[tuple[str, bytes]]:
+def _members(
+    archive: zipfile.ZipFile, skipped: bytes | None = None, levels: int = LEVELS
+) -> Iterator[tuple[str, bytes]]:
     for name in archive.namelist():
         data = archive.read(name)
         if data != skipped:
-            yield from _contents(name, data)
+            yield from _contents(name, data, levels)
 
 
-def _contents(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
+def _contents(name: str, data: bytes, levels: int) -> Iterator[tuple[str, bytes]]:
     """Names and contents of the files in a ZIP or gzip file, or of any other file itself."""
+    limit = max(UNPACKED, RATIO * len(data))
+    is_gzip = data.startswith(b"\x1f\x8b")
     try:
-        if data.startswith(b"\x1f\x8b"):
-            yield from _contents(name, gzip.decompress(data))
+        if is_gzip:
+            with gzip.open(io.BytesIO(data)) as file:
+                content = file.read(limit + 1)
+            size = len(content)
         elif data.startswith(b"PK\x03\x04"):
-            with zipfile.ZipFile(io.BytesIO(data)) as content:
-                yield from _members(content)
+            archive = zipfile.ZipFile(io.BytesIO(data))
+            # No member yields more bytes than it declares.
+            size = sum(member.file_size for member in archive.infolist())
         else:
             yield name, data
+            return
+        if size > limit or not levels:
+            raise ReceiptError(
+                f"{name} unpacks to more than {limit:,} bytes, or is packed more than {LEVELS} "
+                "times, so it cannot be searched for names; remove it, or unpack it."
+            )
+        if is_gzip:
+            yield from _contents(name, content, levels - 1)
+        else:
+            yield from _members(archive, levels=levels - 1)
     except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile):
         yield name, data  # only begins like such a file
 
