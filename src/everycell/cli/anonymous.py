@@ -178,30 +178,30 @@ def _members(
 def _contents(name: str, data: bytes, levels: int) -> Iterator[tuple[str, bytes]]:
     """Names and contents of the files in a ZIP or gzip file, or of any other file itself."""
     limit = max(UNPACKED, RATIO * len(data))
-    is_gzip = data.startswith(b"\x1f\x8b")
     try:
-        if is_gzip:
+        if data.startswith(b"\x1f\x8b"):
             with gzip.open(io.BytesIO(data)) as file:
                 content = file.read(limit + 1)
-            size = len(content)
+            _require_limits(name, len(content), limit, levels)
+            yield from _contents(name, content, levels - 1)
         elif data.startswith(b"PK\x03\x04"):
-            archive = zipfile.ZipFile(io.BytesIO(data))
-            # No member yields more bytes than it declares.
-            size = sum(member.file_size for member in archive.infolist())
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                # No member yields more bytes than it declares.
+                size = sum(member.file_size for member in archive.infolist())
+                _require_limits(name, size, limit, levels)
+                yield from _members(archive, levels=levels - 1)
         else:
             yield name, data
-            return
-        if size > limit or not levels:
-            raise ReceiptError(
-                f"{name} unpacks to more than {limit:,} bytes, or is packed more than {LEVELS} "
-                "times, so it cannot be searched for names; remove it, or unpack it."
-            )
-        if is_gzip:
-            yield from _contents(name, content, levels - 1)
-        else:
-            yield from _members(archive, levels=levels - 1)
     except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile):
         yield name, data  # only begins like such a file
+
+
+def _require_limits(name: str, size: int, limit: int, levels: int) -> None:
+    if size > limit or not levels:
+        raise ReceiptError(
+            f"{name} unpacks to more than {limit:,} bytes, or is packed more than {LEVELS} times, "
+            "so it cannot be searched for names; remove it, or unpack it."
+        )
 
 
 def _readings(data: bytes) -> Iterator[str]:
