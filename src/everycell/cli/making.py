@@ -158,7 +158,7 @@ def run_snakemake(arguments: Sequence[str]) -> int:
     handlers = {number: signal.signal(number, end) for number in forwarded_signals}
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}
+            [sys.executable, "-P", "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}
         )
         # A signal may arrive before the process exists.
         if is_ending:
