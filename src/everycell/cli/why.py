@@ -283,23 +283,17 @@ def _print_search(console: Console, search: Search) -> None:
 def _select_trials(search: Search) -> list[Trial]:
     """Trials to show: the complete ones, or the best single readings and better pairs.
 
-    A pair that may be chance is left out if a single reading is not.
+    Those that may be chance are left out if any is not.
     """
     singles = [trial for trial in search.trials if len(trial.readings) == 1]
     if search.complete:
         pairs = [trial for trial in search.complete if len(trial.readings) == 2]
         return [*search.complete[:_MAX_LINES], *(singles[:1] if pairs else [])]
     best = singles[0].n_equal if singles else 0
-    is_sure = bool(singles) and search.chance(singles[0]) < CHANCE_LEVEL
-    pairs = [
-        trial
-        for trial in search.trials
-        if len(trial.readings) == 2
-        and trial.n_equal > best
-        and not (is_sure and search.chance(trial) >= CHANCE_LEVEL)
-    ]
-    listed = [*singles[:_MAX_LINES], *pairs[:_MAX_LINES]]
-    return sorted(listed, key=lambda trial: -trial.n_equal)[:_MAX_LINES]
+    listed = [t for t in search.trials if len(t.readings) == 1 or t.n_equal > best]
+    listed = listed[: 4 * _MAX_LINES]
+    beyond_chance = [trial for trial in listed if search.chance(trial) < CHANCE_LEVEL]
+    return (beyond_chance or listed)[:_MAX_LINES]
 
 
 def _in_digits(probability: float) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -166,12 +166,19 @@ def search_readings(
 
 
 def _pairs(singles: Sequence[Trial], before: np.ndarray) -> Iterator[tuple[Trial, Trial]]:
-    for first, second in combinations(singles, 2):
-        (one,), (other,) = first.readings, second.readings
-        both_relabel = one.is_relabelling and other.is_relabelling
-        helps = [(trial.is_equal & ~before).any() for trial in (first, second)]
-        if one.slot != other.slot and (all(helps) or not both_relabel):
-            yield first, second
+    """Pairs of readings that can both apply."""
+    relabelling, plain = [], []
+    for trial in singles:
+        (reading,) = trial.readings
+        (relabelling if reading.is_relabelling else plain).append(trial)
+    helpful = [trial for trial in relabelling if (trial.is_equal & ~before).any()]
+    # In the order in which they are applied, which is that of `singles`.
+    rank = {id(trial): position for position, trial in enumerate(singles)}
+    pairs = [*combinations(plain, 2), *product(plain, relabelling), *combinations(helpful, 2)]
+    for first, second in pairs:
+        if first.readings[0].slot != second.readings[0].slot:
+            in_order = rank[id(first)] < rank[id(second)]
+            yield (first, second) if in_order else (second, first)
 
 
 def replacement(description: str, slot: Hashable, values: FloatArray) -> Reading:
