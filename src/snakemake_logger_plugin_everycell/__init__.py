@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from logging import INFO, LogRecord
 from pathlib import Path
 from typing import Any
@@ -101,9 +102,37 @@ def hide_interrupt() -> None:
     sys.excepthook = show_unless_interrupted
 
 
+def require_executor_of_profile() -> None:
+    """Let Snakemake name the missing plugin of a profile, instead of all its options."""
+    from snakemake import profiles
+
+    parser = getattr(profiles, "ProfileConfigFileParser", None)
+    if parser is None:
+        return
+    parse = parser.parse
+
+    def parse_profile(self: Any, stream: Any) -> Any:
+        settings = parse(self, stream)
+        executor = settings.get("executor")
+        module = f"snakemake_executor_plugin_{str(executor).replace('-', '_')}"
+        # Snakemake itself has these.
+        is_included = executor in (None, "local", "dryrun", "touch")
+        if not is_included and find_spec(module) is None:
+            lines = Path(stream.name).read_text(encoding="utf-8").splitlines()
+            row = next((row for row, text in enumerate(lines, 1) if text.startswith("executor")), 1)
+            sys.exit(
+                f"{stream.name}, line {row}: the plugin of the executor {executor} is not "
+                f"installed; run `pip install snakemake-executor-plugin-{executor}`."
+            )
+        return settings
+
+    parser.parse = parse_profile
+
+
 # Snakemake imports this module in each run, whichever logger is chosen.
 read_settings_safely()
 hide_interrupt()
+require_executor_of_profile()
 
 
 class LogHandler(LogHandlerBase):

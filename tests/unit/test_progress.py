@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from snakemake.profiles import ProfileConfigFileParser
 from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
@@ -251,3 +252,15 @@ def test_last_words_of_a_job(tmp_path, log, words):
         path.write_text(log)
     last_words = plugin._last_words([str(path)])
     assert words in last_words and bool(words) == bool(last_words)
+
+
+@pytest.mark.parametrize(("executor", "line"), [("flux-x", 2), ("local", None)])
+def test_profile_executor_without_plugin(tmp_path, executor, line):
+    path = tmp_path / "config.yaml"
+    path.write_text(f"jobs: 2\nexecutor: {executor}\n")
+    with path.open() as stream:
+        if line is None:
+            assert ProfileConfigFileParser().parse(stream)["executor"] == executor
+            return
+        with pytest.raises(SystemExit, match=rf"config.yaml, line {line}: .*plugin-{executor}"):
+            ProfileConfigFileParser().parse(stream)

@@ -61,6 +61,11 @@ def test_chapter_3_from_scores(configured_project):
     assert {"UNFAIR", "PUFR"} <= set(table["row"])
     # On random rankings with one relevant passage, trained methods may lose nothing.
     assert {"CODER", "ADV"} <= set(table["row"])
+    # Scores from a file are over sampled heads already.
+    pd.testing.assert_frame_equal(
+        pd.read_csv(configured_project.folder / f"{RESULTS}/table_3_1.sampled.csv", dtype="str"),
+        table,
+    )
     report = json.loads(
         (configured_project.folder / f"{RESULTS}/table_3_1.verdicts.json").read_text()
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from everycell.base.errors import DataError
-from everycell.base.text_files import check_regular, misplaced_mark
+from everycell.base.text_files import START, check_regular, misplaced_mark, refuse_other_format
 from everycell.base.untrusted import in_quotes, unpack
 
 #: Largest number of columns of a file from elsewhere.
@@ -36,6 +36,8 @@ def read_text_columns(path: Path) -> pd.DataFrame:
     else:
         file = path.open("rb")
     with file:
+        refuse_other_format(file.read(START), path)
+        file.seek(0)
         # pandas takes minutes for a million columns.
         with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
             columns = len(next(csv.reader(text), []))
@@ -59,6 +61,8 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:
     try:
         table = read_text_columns(path)
         header = pd.read_csv(path, dtype=str, keep_default_na=False, header=None, nrows=1)
+    except DataError:
+        raise
     except pd.errors.EmptyDataError:
         raise DataError(path, fault="is empty", fix="write a header and one row per line") from None
     except FileNotFoundError:

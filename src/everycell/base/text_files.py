@@ -19,7 +19,7 @@ from everycell.base.untrusted import UNPACKED, max_unpacked_size, parse_json
 MARK = b"\xef\xbb\xbf"
 #: First bytes of files that are not UTF-8 text, with a description and a remedy.
 _OTHER_FORMATS = {
-    b"\x1f\x8b": "compressed with gzip, but its name does not end in .gz: rename or unpack it",
+    b"\x1f\x8b": "compressed with gzip: unpack it",
     b"\xfd7zXZ\x00": "compressed with xz: unpack it, or compress it with gzip",
     b"PK\x03\x04": "a zip archive: unpack it",
     b"BZh91AY&SY": "compressed with bzip2: unpack it, or compress it with gzip",
@@ -31,10 +31,24 @@ _OTHER_FORMATS = {
 }
 
 
+#: Number of first bytes by which formats are recognised; a tar archive has its name at byte 257.
+START = 512
+
+
 def detect_other_format(start: bytes) -> str | None:
     """Describe the format of a file that is not text, by its first bytes; None for text."""
-    formats = _OTHER_FORMATS.items()
-    return next((description for magic, description in formats if start.startswith(magic)), None)
+    if start[257:262] == b"ustar":
+        return "a tar archive: unpack it"
+    for magic, description in _OTHER_FORMATS.items():
+        if start.startswith(magic):
+            return description
+    return "a binary file: replace it with a text file" if b"\x00" in start else None
+
+
+def refuse_other_format(start: bytes, path: Path, error: type[Exception] | None = None) -> None:
+    """Refuse a file that is not text, by its first bytes."""
+    if description := detect_other_format(start):
+        raise _as(error, DataError(path, fault=f"is {description}"))
 
 
 def check_regular(path: Path, error: type[Exception] | None = None) -> None:
@@ -80,8 +94,7 @@ def text_lines(path: Path, error: type[Exception] | None = None) -> Iterator[tup
     try:
         with (gzip.open if is_packed else open)(path, "rb") as file:
             # Check before reading a line: in a binary file, that may be the complete content.
-            if description := detect_other_format(file.peek(8)):
-                raise _as(error, DataError(path, fault=f"is {description}"))
+            refuse_other_format(file.peek(START)[:START], path, error)
             for number, raw in enumerate(iter(partial(file.readline, longest + 1), b""), 1):
                 line = cast(bytes, raw)
                 size += len(line)

@@ -24,6 +24,10 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         'everycell show "Table 4.8 lajewska2025"',
         "everycell show lajewska2025/table_4_8 --format tex --verdicts",
     ),
+    "why": (
+        "everycell why smith2026/table_1",
+        'everycell why "Table 5.1 lajewska2025" --tier released',
+    ),
     "summary": ("everycell summary", "everycell summary --format csv"),
     "page": ("everycell page", "everycell page && xdg-open results/index.html"),
     "deposit": (

@@ -161,7 +161,7 @@ def run_snakemake(arguments: Sequence[str]) -> int:
         handlers[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}
+            [sys.executable, "-P", "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}
         )
         # A signal may arrive before the process exists.
         if is_ending:

@@ -19,6 +19,7 @@ from everycell.receipts.receipts import (
     read_receipt,
 )
 from everycell.receipts.receipts import verify as verify_receipt
+from everycell.receipts.uncovered import uncommitted_modules
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, Paper
 from everycell.sources.fetch import OWN_DATA, changed_data
@@ -67,6 +68,11 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
         for key in papers:
             changed = changed_data(project.PUBLISHED / key)
             faults += [*changed.values(), *_results_made_from(changed, receipts, results)]
+        faults += [
+            f"{module} can replace a module in any job, but neither Git nor a receipt has its "
+            "content; commit it, or remove it."
+            for module in uncommitted_modules(project.ROOT)
+        ]
     # Receipts of artefacts were verified with their reports; others, such as errata, follow.
     stems = {
         stem_of(result.artefact, result.tier, results) for result in all_results if result.is_run

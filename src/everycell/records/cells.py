@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from everycell.base.text_files import check_regular
+from everycell.base.text_files import START, check_regular, refuse_other_format
 from everycell.base.untrusted import in_quotes
 
 #: Largest number of faults of a file that are described.
@@ -83,6 +83,8 @@ def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], list
     """Header, rows with their line numbers, and faults of the CSV format."""
     check_regular(path, RecordError)
     try:
+        with path.open("rb") as file:
+            refuse_other_format(file.read(START), path, RecordError)
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
             header = next(reader, [])

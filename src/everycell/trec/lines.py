@@ -23,6 +23,7 @@ from everycell.base.files import write_atomically
 from everycell.base.frames import check_columns
 from everycell.base.text_files import (
     MARK,
+    START,
     check_regular,
     detect_other_format,
     misplaced_mark,
@@ -141,7 +142,7 @@ def read_lines(
     try:
         # Check the first bytes before unpacking the file, which may be huge.
         with pa.input_stream(str(path), compression="detect") as stream:
-            other_format = detect_other_format(stream.read(8))
+            other_format = detect_other_format(stream.read(START))
         with pa.input_stream(str(path), compression="detect") as stream:
             is_plain = isinstance(stream, pa.OSFile)
             data = b"" if other_format else stream.read() if is_plain else unpack(stream, path)

@@ -44,6 +44,7 @@ from papers.heuss2025.ch3_trade_offs import (
     measures_by_strength,
     ranked_lists,
     read_lists,
+    scores_over_heads,
 )
 
 RNG = np.random.default_rng(7)
@@ -254,6 +255,16 @@ def test_read_lists_neutral_from(tmp_path):
     (binary,) = read_lists(*paths, neutral_from=0.5)
     assert graded.neutralities.tolist() == pytest.approx([1.0, 0.8, 0.0])
     assert binary.neutralities.tolist() == [1.0, 1.0, 0.0]
+
+
+def test_scores_over_heads_order():
+    scores = pd.DataFrame(
+        {"query": "q", "document": ["a", "b"], "mean": [2.0, 1.0], "deviation": 0.1}
+    ).assign(sampled_mean=[-0.5, -0.2], sampled_deviation=[0.3, 0.4])
+    qrels = pd.DataFrame({"query": ["q"], "document": ["a"], "relevance": [1]})
+    (ranked,) = ranked_lists(scores_over_heads(scores), {"a": 1.0, "b": 0.0}, qrels)
+    assert ranked.documents == ["b", "a"]
+    assert ranked.deviations.tolist() == [0.4, 0.3]
 
 
 def test_spread_of_deviations_within_queries_and_over_all():

@@ -2,10 +2,12 @@
 
 import gzip
 import os
+import tarfile
 
 import pytest
 
-from everycell.base.text_files import MARK, detect_other_format, text_lines
+from everycell.base.csv_files import read_table
+from everycell.base.text_files import MARK, detect_other_format, read_text_file, text_lines
 from everycell.base.untrusted import (
     UNPACKED,
     escape_controls,
@@ -18,6 +20,8 @@ from everycell.base.untrusted import (
     text_of,
     unpack,
 )
+from everycell.records.cells import RecordError, read_cells
+from everycell.trec.runs import read_qrels
 
 
 def test_in_quotes_line_break_and_long_text():
@@ -83,8 +87,28 @@ def test_max_unpacked_size_empty_file(tmp_path):
     assert max_unpacked_size(tmp_path / "empty") == UNPACKED
 
 
-def test_detect_other_format_zip():
-    assert "zip archive" in detect_other_format(b"PK\x03\x04")
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        (b"PK\x03\x04", "zip archive"),
+        (b"a.run" + bytes(252) + b"ustar  ", "tar archive"),
+        (b"\x7fELF\x02\x00", "binary"),
+        (b"q1 Q0 d1 1 0.5 t\n", None),
+        (b"a" * 257 + b" ustar", None),
+    ],
+)
+def test_detect_other_format(start, words):
+    assert words is None is detect_other_format(start) or words in detect_other_format(start)
+
+
+@pytest.mark.parametrize("read", [read_cells, read_table, read_text_file, read_qrels])
+@pytest.mark.parametrize("name", ["a.tar", "a.tar.gz"])
+def test_readers_tar_archive(tmp_path, read, name):
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 0.5 t\n")
+    with tarfile.open(tmp_path / name, f"w:{name[6:]}") as archive:
+        archive.add(tmp_path / "a.run", "a.run")
+    with pytest.raises((ValueError, RecordError), match=f"{name} is (a tar|compressed)"):
+        read(tmp_path / name)
 
 
 def test_text_lines_byte_order_marks(tmp_path):

@@ -45,12 +45,13 @@ TOP = 5
 
 def operating_points(job: ResultJob) -> None:
     """Table 3.1: the fairest setting of each method within a maximum loss of utility."""
-    cells, binary = (
+    cells, binary, sampled = (
         operating_cells(pd.read_parquet(path), job.params.losses, job.params.significance)
-        for path in (job.input.measures, job.input.binary)
+        for path in (job.input.measures, job.input.binary, job.input.sampled)
     )
     job.write_table(cells, loss_note(pd.read_parquet(job.input.measures), job.params.losses))
     job.write_supplement(binary, "binary", {"all": 3})
+    job.write_supplement(sampled, "sampled", {"all": 3})
 
 
 def crossings(job: ResultJob) -> None:

@@ -103,20 +103,21 @@ use rule step as heuss2025_ch3_trade_offs with:
     input:
         unpack(trade_off_inputs),
     output:
-        measures="work/heuss2025/ch3/{ranker}.measures{binary}.parquet",
+        measures="work/heuss2025/ch3/{ranker}.measures{variant}.parquet",
     pathvars:
-        job="heuss2025/ch3/{ranker}.measures{binary}",
+        job="heuss2025/ch3/{ranker}.measures{variant}",
     wildcard_constraints:
         ranker="|".join(RANKED_BY),
-        binary="|-binary",
+        variant="|-binary|-sampled",
     params:
         **runs("heuss2025/ch3_trade_offs:trade_offs"),
         methods=UNCERTAIN_METHODS,
         # As in the released code: a document is neutral if its neutrality is at least 0.5.
-        neutral_from=lambda wildcards: 0.5 if wildcards.binary else None,
+        neutral_from=lambda wildcards: 0.5 if wildcards.variant == "-binary" else None,
+        sampled=lambda wildcards: wildcards.variant == "-sampled",
         trained=lambda wildcards: list(trained_runs(RANKED_BY[wildcards.ranker])),
     message:
-        "Bias mitigation by strength ({wildcards.ranker}{wildcards.binary})"
+        "Bias mitigation by strength ({wildcards.ranker}{wildcards.variant})"
 
 
 # Table 3.1: the best fairness within a maximum loss of utility.
@@ -124,7 +125,7 @@ use rule table as heuss2025_ch3_operating_points with:
     input:
         unpack(operating_point_inputs),
     output:
-        **table_files(tables=["binary"]),
+        **table_files(tables=["binary", "sampled"]),
     pathvars:
         result="{tier}/heuss2025/table_3_1",
     wildcard_constraints:

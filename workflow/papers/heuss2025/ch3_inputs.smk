@@ -167,10 +167,12 @@ def ranker_files(*kinds, collection=False, first=False):
 
 
 def operating_point_inputs(wildcards):
-    """Measures of the first ranker, and measures with binary neutrality."""
+    """Measures of the first ranker, with binary neutrality, and with scores over sampled heads."""
     first = list(UNCERTAIN_RANKERS[wildcards.tier])[0]
-    binary = f"work/heuss2025/ch3/{first}.measures-binary.parquet"
-    return ranker_files("measures", first=True)(wildcards) | {"binary": binary}
+    return ranker_files("measures", first=True)(wildcards) | {
+        variant: f"work/heuss2025/ch3/{first}.measures-{variant}.parquet"
+        for variant in ("binary", "sampled")
+    }
 
 
 def ranker_names(wildcards):

@@ -134,8 +134,11 @@ def msmarco(job: Job) -> None:
 
 
 def given_scores(job: Job) -> None:
-    """Scores with standard deviations from the authors' file."""
-    job.write_frame(read_uncertain_scores(Path(job.input.scores)), "scores")
+    """Scores with standard deviations from a file; those of the authors are over sampled heads."""
+    scores = read_uncertain_scores(Path(job.input.scores))
+    job.write_frame(
+        scores.assign(sampled_mean=scores["mean"], sampled_deviation=scores["deviation"]), "scores"
+    )
 
 
 def read_uncertain_scores(path: Path) -> pd.DataFrame:

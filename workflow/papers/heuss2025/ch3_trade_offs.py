@@ -50,12 +50,20 @@ def trade_offs(job: Job) -> None:
     """Measures per query for every method and strength."""
     inputs, params = job.input, job.params
     of_collection = (inputs.counts, inputs.qrels, params.neutral_from)
-    lists = read_lists(inputs.scores, *of_collection)
+    scores = pd.read_parquet(inputs.scores)
+    if params.sampled:
+        scores = scores_over_heads(scores)
+    lists = read_lists(scores, *of_collection)
     frames = [measures_by_strength(lists, **params.methods)]
     queries = [ranked.query for ranked in lists]
     for (method, alpha), path in zip(params.trained, inputs.trained, strict=True):
         frames.append(trained_measures(read_trained(path, *of_collection), method, alpha, queries))
     job.write_frame(pd.concat(frames, ignore_index=True), "measures")
+
+
+def scores_over_heads(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mean and deviation over sampled heads, instead of the closed form (Algorithm 4)."""
+    return scores.assign(mean=scores["sampled_mean"], deviation=scores["sampled_deviation"])
 
 
 def read_lists(

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
+from everycell.jobs.rule_lists import check_lists
 from everycell.retrieval.any_measure import evaluate_measures, parse_measure
 from everycell.trec.runs import read_qrels, read_run
 
@@ -16,6 +17,7 @@ def aggregate(measure, values):
 
 
 with ResultJob(snakemake) as job:
+    check_lists(snakemake)
     params = snakemake.params
     level = params.relevant_from
     # Several published names may refer to the same measure.
