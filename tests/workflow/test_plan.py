@@ -6,7 +6,7 @@ import pickle
 import re
 from collections import defaultdict
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
 import pytest
@@ -18,8 +18,9 @@ from snakemake.script import PythonScript
 from everycell.base.installation import requirement
 from everycell.receipts.code import script_files
 from everycell.records.papers import all_artefacts, load_papers
+from everycell.records.registry import read_part
 from everycell.records.tables import RUNNABLE
-from everycell.workflow.planned_jobs import maker_of, makers, planned_jobs
+from everycell.workflow.planned_jobs import CACHE, maker_of, makers, planned_jobs
 
 REPOSITORY = Path(__file__).parents[2]
 #: Rules that others inherit from.
@@ -365,3 +366,32 @@ def test_swapped_collections_pronouns(clean):
     assert (
         clean.planned("results/released/abolghasemi2026/table_4_2.csv")["collection_swapped"] == 2
     )
+
+
+@pytest.mark.slow
+def test_feeds_of_registries(tree):
+    """A data set feeds the artefacts that the released tier reproduces from its files."""
+    papers = load_papers(REPOSITORY / "published")
+    artefacts = {artefact.id: artefact for artefact in all_artefacts(papers)}
+    jobs = planned_jobs(tree.folder, "released")
+    jobs_by_output = makers(jobs)
+    sets_of: dict[str, set[str]] = {}
+    feeds = defaultdict(set)
+    for job in jobs:
+        sets = set()
+        for path in job.all_inputs:
+            # A job may download several data sets.
+            if PurePosixPath(path).is_relative_to(CACHE):
+                sets.add(PurePosixPath(path).parts[1])
+            elif maker := maker_of(path, jobs_by_output):
+                sets |= sets_of[maker.outputs[0]]
+        sets_of[job.outputs[0]] = sets
+        for path in job.outputs:
+            if match := re.fullmatch(r"results/released/(.+)\.receipt\.json", path):
+                artefact = artefacts[match[1]]
+                if artefact.record.tiers["released"].state == "reproduced":
+                    for name in sets:
+                        feeds[artefact.paper, name].add(artefact.id)
+    for path in sorted((REPOSITORY / "published").glob("*/registry.yaml")):
+        for name, data_set in read_part(path).sets.items():
+            assert set(data_set.feeds) == feeds[path.parent.name, name], name

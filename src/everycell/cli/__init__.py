@@ -23,6 +23,7 @@ HEADINGS = {
         "make": "making:make",
         "list": "results:list_results",
         "show": "showing:show",
+        "why": "why:why",
         "summary": "results:summary",
         "page": "results:page",
         "deposit": "checks:deposit",
@@ -68,7 +69,7 @@ GROUPS = {
     ),
 }
 #: Commands that can be called in any folder of a project, since they name no files outside it.
-_IN_PROJECT = {"make", "list", "show", "summary", "page"}
+_IN_PROJECT = {"make", "list", "show", "why", "summary", "page"}
 #: Possible spelling, such as "fairness" or "new-paper" -> the command to suggest.
 _SPELLINGS = (
     {name: name for commands in HEADINGS.values() for name in commands}

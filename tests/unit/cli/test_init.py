@@ -440,3 +440,25 @@ def test_init_other_formats_invalid(folder, option, text, message):
     files += ["First=other", "second.run"] if option == "--runs" else []
     assert message in refused("init", "smith2026", "--table", "table.csv", *files)
     assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("keys", "rows"),
+    [
+        # Systems in collections, with two levels of headings.
+        ([(s, c) for s in "AB" for c in ("DL19", "DL20")], ["system"]),
+        # Groups of systems: each system is in one of them.
+        ([("sparse", "A"), ("sparse", "B"), ("dense", "C"), ("dense", "D")], ["system", "part"]),
+        # Too many columns.
+        ([(s, str(number)) for s in "AB" for number in range(13)], ["system", "part"]),
+    ],
+)
+def test_init_layout_of_three_keys(folder, keys, rows):
+    values = "".join(f"{key[0]},{key[1]},MAP,0.5\n" for key in keys)
+    (folder / "table.csv").write_text("system,part,metric,value\n" + values)
+    (folder / "values.csv").write_text(
+        "system,part,metric,value\n" + values.replace(",0.5", ",0.6")
+    )
+    call("init", "smith2026", "--table", "table.csv", "--values", "values.csv")
+    columns = [key for key in ("system", "part", "metric") if key not in rows]
+    assert record(folder / "smith2026")["layout"] == {"rows": rows, "columns": columns}
