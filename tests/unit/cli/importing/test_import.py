@@ -369,6 +369,14 @@ def test_import_existing_file(folder):
     assert "out.csv already exists" in refused("import", "README.md", "out.csv")
 
 
+@pytest.mark.parametrize("text", ["<a", "<a <b", "</", "<!", "<?", "<![", "<td "])
+def test_import_unclosed_tags(tmp_path, monkeypatch, text):
+    """Their number must not matter: in quadratic time, these would take minutes."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.html").write_text(text * 200_000)
+    assert "a.html has no table" in refused("import", "a.html")
+
+
 @pytest.mark.parametrize(
     ("text", "header"),
     [
