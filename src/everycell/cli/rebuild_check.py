@@ -31,6 +31,7 @@ from everycell.receipts.diff import (
 from everycell.receipts.receipts import made_by_other_code, read_receipt, receipts_in
 from everycell.records.folders import Tier
 from everycell.records.registry import load_registry
+from everycell.workflow import UNQUOTED
 
 #: Exit codes besides 0 (no difference), 1 (a difference) and 2 (an error).
 INPUTS_MISSING, CODE_CHANGED, RUN_FAILED, VARIES = 3, 4, 5, 6
@@ -337,6 +338,16 @@ def kept_variables(*settings: Path) -> dict[str, str]:
     }
 
 
+def _python_in(folder: Path) -> str:
+    """Path of Python; if it needs quotes, which Snakemake omits, through a link in the folder."""
+    python = Path(sys.executable)
+    if not UNQUOTED.search(str(python)):
+        return str(python)
+    environment = folder / ".venv"
+    environment.symlink_to(python.parents[1], target_is_directory=True)
+    return str(environment.absolute() / python.relative_to(python.parents[1]))
+
+
 def rebuild(
     names: Sequence[str], root: Path, folder: Path, cores: int, overrides: Path | None = None
 ) -> None:
@@ -365,7 +376,7 @@ def rebuild(
         options += ["--configfile", str(overrides.resolve())]
     settings = [folder / "config.yaml", *([overrides] if overrides else [])]
     completed = subprocess.run(
-        [sys.executable, "-P", "-m", "snakemake", *options, "--", *targets],
+        [_python_in(folder), "-P", "-m", "snakemake", *options, "--", *targets],
         cwd=folder,
         env=kept_variables(*settings) | {"PYTHONPATH": str(folder.resolve() / "src")},
         stdout=sys.stderr,

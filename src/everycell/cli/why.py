@@ -64,9 +64,6 @@ def why(
     swapped or repeated rows and columns; a factor of 100; truncation;
     and those that the record declares.
     It changes neither verdicts nor files.
-
-    For example: everycell why smith2026/table_1, or
-    everycell why "Table 5.1 lajewska2025" --tier released.
     """
     papers = project.papers()
     selection = Names(papers).find(name)

@@ -16,7 +16,9 @@ from everycell.cli.printing import echo, pluralise
 def import_table(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="Markdown, LaTeX, HTML or CSV file with a table."),
+        typer.Argument(
+            metavar="FILE", help="Markdown, LaTeX, HTML, CSV or JSON file with a table."
+        ),
         Input(),
     ],
     out: Annotated[
@@ -35,11 +37,7 @@ def import_table(
 ) -> None:
     """Read published values from a table as it is printed.
 
-    It shows each row of the source with the values read from it below. Examples:
-
-    everycell import paper.tex --number 2
-
-    everycell import README.md table.csv
+    It shows each row of the source with the values read from it below.
     """
     from everycell.base.csv_files import csv_text
     from everycell.base.errors import DataError
