@@ -167,7 +167,9 @@ def source_from_values(values: Path, table: Path) -> TableSource:
 
 def source_from_script(script: Path, table: Path) -> TableSource:
     """Source of a table whose values a Python script writes to the file that it is called with."""
-    if script.suffix != ".py" or not re.fullmatch(FILE_NAME, script.name):
+    # `__init__.py` would replace that of the paper, which every job runs.
+    is_valid = re.fullmatch(FILE_NAME, script.name) and not script.name.startswith("__")
+    if script.suffix != ".py" or not is_valid:
         raise RecordError(
             f"{script}: expected a Python script with a name such as table_1.py; rename it."
         )

@@ -26,7 +26,7 @@ from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.cells import sources_of
 from everycell.verdicts.results import SUFFIXES, collect, stem_of
-from everycell.workflow.deviations import OTHER_CODE_TEXT, find_deviations
+from everycell.workflow.deviations import NO_SNAKEFILE, OTHER_CODE_TEXT, find_deviations
 
 #: Files of a page, any of which shows that there is a page.
 PAGE = (
@@ -102,6 +102,11 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
     except ReceiptError as error:  # an unreadable receipt, which is reported only once
         faults.append(str(error))
     deviations = find_deviations(results, project.ROOT, overrides)
+    if own and NO_SNAKEFILE in deviations.uncompared:
+        faults.append(
+            "There is no Snakefile here, so the parameters of results cannot be compared; restore "
+            "the file."
+        )
     faults += [
         f"{path} was made by code that differs from the code of this project; remove it and run "
         "snakemake again."
