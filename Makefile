@@ -21,6 +21,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 UV := .venv/bin/uv
+UV_CACHE := $(or $(UV_CACHE_DIR),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/uv)
 UV_INSTALL := $(UV) pip install --quiet --compile-bytecode --python .venv/bin/python $(FIND_LINKS)
 UV_COMPILE := $(UV) pip compile --quiet --python-version 3.11 $(FIND_LINKS) \
   --generate-hashes --custom-compile-command "make locks"
@@ -49,10 +50,10 @@ help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
 	  | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 	@echo "Settings, for example 'make reproduce CORES=8 TARGET=lajewska2025_ch4':"
-	@echo "  CORES=2  TARGET= (what needs no data; all: released data too)  PYTHON=python3.11"
+	@echo "  CORES=2  TARGET= (what takes minutes; all: surrogate data too)  PYTHON=python3.11"
 	@echo "  WORKERS=3 (parallel tests)  PYTEST_ARGS="
 
-reproduce: setup ## reproduce TARGET (default: what needs no data), and print a summary
+reproduce: setup ## reproduce TARGET (default: published values, in minutes), and print a summary
 	@$(IN_VENV) everycell make --cores $(CORES) $(TARGET)
 
 test: setup-test lint ## run the linters and the whole test suite
@@ -146,6 +147,9 @@ clean-results: ## delete results and logs, but not the environment and the downl
 	rm -rf logs benchmarks
 
 $(STAMPS)/venv: envs/installer.lock
+	@mkdir -p "$(UV_CACHE)" 2>/dev/null && [ -w "$(UV_CACHE)" ] || { \
+	  echo "make: $(UV_CACHE) cannot be written, and uv keeps downloaded packages there; set" \
+	  "UV_CACHE_DIR to a writable folder, such as UV_CACHE_DIR=/tmp/uv." >&2; exit 1; }
 ifneq ($(VENV_STATE),complete)
 	@if [ -e .venv ]; then echo ".venv is incomplete or was moved; rebuilding it."; fi
 	@echo "Setting up .venv, once; it needs 3 GB on disk (less for setup-lucene alone)."

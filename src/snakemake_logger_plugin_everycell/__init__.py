@@ -48,6 +48,8 @@ ECHOES = (
 )
 #: What Snakemake says on Ctrl-C.
 STOPPING = "Terminating processes on user request"
+#: The answer to Ctrl-C.
+STOPPED = "Stopped; run the same command again to resume."
 #: Events that the lines stand for.
 REPLACED = {
     LogEvent.WORKFLOW_STARTED,
@@ -87,6 +89,19 @@ def read_settings_safely() -> None:
     configfile._load_configfile = load_safely
 
 
+def hide_interrupt() -> None:
+    """Answer Ctrl-C with a line where Snakemake itself would show a traceback: in the rules."""
+    show = sys.excepthook
+
+    def show_unless_interrupted(kind: Any, error: Any, traceback: Any) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            print(STOPPED, file=sys.stderr, flush=True)
+        else:
+            show(kind, error, traceback)
+
+    sys.excepthook = show_unless_interrupted
+
+
 def require_executor_of_profile() -> None:
     """Let Snakemake name the missing plugin of a profile, instead of all its options."""
     from snakemake import profiles
@@ -116,6 +131,7 @@ def require_executor_of_profile() -> None:
 
 # Snakemake imports this module in each run, whichever logger is chosen.
 read_settings_safely()
+hide_interrupt()
 require_executor_of_profile()
 
 
@@ -236,7 +252,7 @@ class LogHandler(LogHandlerBase):
                 f"{self._done} of {self._total} jobs done in {took}.", file=sys.stderr, flush=True
             )
             if self._is_stopped:
-                print("Stopped; run the same command again to resume.", file=sys.stderr, flush=True)
+                print(STOPPED, file=sys.stderr, flush=True)
                 self._failed = {}
             for message, logs in self._failed.items():
                 print(f"Failed: {message}{_last_words(logs)}", file=sys.stderr, flush=True)
@@ -341,7 +357,15 @@ def is_about_dry_run(record: LogRecord) -> bool:
     """Whether Snakemake explains at its end what a dry run is, and why jobs would run."""
     text = str(record.msg).lstrip()
     return record.levelno <= INFO and text.startswith(
-        ("This was a dry-run", "The order of jobs does not", "Reasons:", "Rules with ")
+        (
+            "This was a dry-run",
+            "The order of jobs does not",
+            "Reasons:",
+            "Rules with ",
+            "Some jobs were triggered by provenance information",
+            "If you prefer that only modification time",
+            "If you are sure that a change for a certain output",
+        )
     )
 
 

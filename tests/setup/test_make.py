@@ -70,6 +70,17 @@ def test_help(checkout):
     assert not (checkout / ".venv").exists()
 
 
+@pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME", "UV_CACHE_DIR"])
+def test_setup_no_writable_cache(checkout, monkeypatch, variable):
+    for name in ("XDG_CACHE_HOME", "UV_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, "/proc/none")
+    done = make(checkout, "setup-light")
+    message = done.stderr.splitlines()[0]
+    assert done.returncode == 2 and "/proc/none" in message and "UV_CACHE_DIR" in message
+    assert not (checkout / ".venv").exists()
+
+
 def test_setup_twice(set_up):
     assert "Nothing to be done" in make(set_up, "setup").stdout
 

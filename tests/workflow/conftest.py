@@ -35,7 +35,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Project:
     folder = shared_folder(tmp_path_factory) / "tree"
     # The first worker copies, the others wait for it: all look at the same state of the files.
     with FileLock(folder.with_suffix(".lock")):
-        return Project(folder) if folder.exists() else copy_tree(folder)
+        return Project(folder, target=("embedded",)) if folder.exists() else copy_tree(folder)
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +43,7 @@ def built(tree: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     """Return a copy after one run of `snakemake`; it must not be changed."""
     folder = shared_folder(tmp_path_factory) / "built"
     with FileLock(folder.with_suffix(".lock")):
-        project = Project(folder)
+        project = Project(folder, target=tree.target)
         if not folder.exists():
             tree.copy_to(folder).build()
     before = project.hashes(), project.written()

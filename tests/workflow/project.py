@@ -104,6 +104,8 @@ class Project:
     forks: bool = True
     #: The Python whose libraries are used.
     python: Path = Path(sys.executable)
+    #: What is made without a target; none means the default target, which asks the network.
+    target: tuple[str, ...] = ()
 
     @property
     def environment(self) -> dict[str, str]:
@@ -158,13 +160,13 @@ class Project:
 
     def build(self, *targets: str | Path) -> str:
         """Run snakemake; a failure shows what it printed."""
-        done = self.snakemake(*targets)
+        done = self.snakemake(*(targets or self.target))
         assert done.returncode == 0, done.stdout
         return done.stdout
 
     def planned(self, *targets: str | Path) -> dict[str, int]:
         """Number of jobs per rule in a dry run."""
-        done = self.snakemake("-n", *targets)
+        done = self.snakemake("-n", *(targets or self.target))
         assert done.returncode == 0, done.stdout
         jobs: dict[str, int] = {}
         if "Job stats:" in done.stdout:
@@ -276,7 +278,7 @@ def copy_tree(folder: Path) -> Project:
         if compiled.suffix in (".pyc", ".nbi", ".nbc") and position.parents[1].is_dir():
             position.parent.mkdir(exist_ok=True)
             shutil.copy2(compiled, position)
-    project = Project(folder)
+    project = Project(folder, target=("embedded",))
     for committed, small in SMALL.items():
         project.edit("config.yaml", committed, small)
     return project

@@ -118,7 +118,7 @@ def test_table_6_7_trec_rag(
     clean = Project(clean.folder, mirror)
     monkeypatch.setenv(KEY, SECRET)
     write_trec_rag(clean.folder / "rag")
-    configure(clean, judges={"mine": "GPT4o"}, model="mine", trec_rag="rag")
+    configure(clean, judges={"mine": "GPT4o"}, model="mine", trec_rag="rag", duo=None)
     name_endpoint(clean, server)
     server.replies = [do_all]
     page = "work/ginger/rag24/mine/responses.html"

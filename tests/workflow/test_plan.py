@@ -6,20 +6,21 @@ import pickle
 import re
 from collections import defaultdict
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
 import pytest
 import yaml
-from harness import published
+from harness import find_mirror, published
 from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.script import PythonScript
 
 from everycell.base.installation import requirement
 from everycell.receipts.code import script_files
 from everycell.records.papers import all_artefacts, load_papers
+from everycell.records.registry import read_part
 from everycell.records.tables import RUNNABLE
-from everycell.workflow.planned_jobs import maker_of, makers, planned_jobs
+from everycell.workflow.planned_jobs import CACHE, maker_of, makers, planned_jobs
 
 REPOSITORY = Path(__file__).parents[2]
 #: Rules that others inherit from.
@@ -44,13 +45,35 @@ def test_tier_targets(tree):
     assert embedded.keys() >= PLANTED | {"errata", "page", "train"}
     # Nothing of it comes from a mirror or the network.
     assert "fetch" not in embedded and embedded["verdicts"] > 30
-    default = tree.planned()
-    assert default.pop("default") == embedded.pop("embedded") == 1 and default == embedded
     assert sum(released.values()) < 420
     assert released["lajewska2025_ch4_anova"] == 3 and released["fetch"] > 0
     assert not released.keys() & {*PLANTED, "errata", "lajewska2025_chC_votes", "sakai2023_gfrc"}
     assert both.keys() - {"all"} == (embedded.keys() | released.keys()) - {"released"}
     assert both["verdicts"] == embedded["verdicts"] + released["verdicts"]
+
+
+@pytest.mark.slow
+def test_default_target_without_data(clean):
+    """Without network and mirror, what needs no data is made, and the others are counted."""
+    clean.edit("config.yaml", "network: true", "network: false")
+    done = clean.snakemake("-n", "default")
+    assert done.returncode == 0, done.stdout
+    assert "config.yaml switches the network off" in done.stdout
+    assert "EVERYCELL_MIRROR" in done.stdout
+    planned = clean.planned("default")
+    assert {"errata", "page", "sakai2023_gfrc"} <= planned.keys() and planned["verdicts"] > 20
+    assert not planned.keys() & {*PLANTED, "train", "lajewska2025_ch4_anova"}
+
+
+@pytest.mark.slow
+def test_default_target_with_mirror(clean):
+    mirror = find_mirror()
+    done = clean.snakemake("-n", "default", env={"EVERYCELL_MIRROR": str(mirror)})
+    assert done.returncode == 0, done.stdout
+    assert "lajewska2025_ch4_anova" in done.stdout and "cannot be reached" not in done.stdout
+    # Minutes of explanations are left out, and runs on surrogate data.
+    assert "heuss2025_ch4_explanations" not in done.stdout
+    assert not any(name in done.stdout for name in PLANTED)
 
 
 @pytest.mark.parametrize(
@@ -365,3 +388,32 @@ def test_swapped_collections_pronouns(clean):
     assert (
         clean.planned("results/released/abolghasemi2026/table_4_2.csv")["collection_swapped"] == 2
     )
+
+
+@pytest.mark.slow
+def test_feeds_of_registries(tree):
+    """A data set feeds the artefacts that the released tier reproduces from its files."""
+    papers = load_papers(REPOSITORY / "published")
+    artefacts = {artefact.id: artefact for artefact in all_artefacts(papers)}
+    jobs = planned_jobs(tree.folder, "released")
+    jobs_by_output = makers(jobs)
+    sets_of: dict[str, set[str]] = {}
+    feeds = defaultdict(set)
+    for job in jobs:
+        sets = set()
+        for path in job.all_inputs:
+            # A job may download several data sets.
+            if PurePosixPath(path).is_relative_to(CACHE):
+                sets.add(PurePosixPath(path).parts[1])
+            elif maker := maker_of(path, jobs_by_output):
+                sets |= sets_of[maker.outputs[0]]
+        sets_of[job.outputs[0]] = sets
+        for path in job.outputs:
+            if match := re.fullmatch(r"results/released/(.+)\.receipt\.json", path):
+                artefact = artefacts[match[1]]
+                if artefact.record.tiers["released"].state == "reproduced":
+                    for name in sets:
+                        feeds[artefact.paper, name].add(artefact.id)
+    for path in sorted((REPOSITORY / "published").glob("*/registry.yaml")):
+        for name, data_set in read_part(path).sets.items():
+            assert set(data_set.feeds) == feeds[path.parent.name, name], name

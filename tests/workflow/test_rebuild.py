@@ -130,7 +130,13 @@ def test_make_signalled(clean, number):
     clean.edit("config.yaml", "    studies: 500\n", "    studies: 3000\n")
     log = SIMULATED.replace("results/", "logs/") + ".log"
     code = stopped_in_the_middle(
-        clean, number, "everycell", "make", send=os.kill, begun=lambda tree: (tree / log).exists()
+        clean,
+        number,
+        "everycell",
+        "make",
+        "embedded",
+        send=os.kill,
+        begun=lambda tree: (tree / log).exists(),
     )
     assert code == 1  # with which Snakemake ends
     assert not any((clean.folder / ".snakemake/locks").glob("*.lock"))
@@ -177,7 +183,7 @@ def test_build_deleted_verdicts(rebuilt):
     verdicts = rebuilt.folder / "results/embedded/sakai2023/table_1.verdicts.json"
     before = rebuilt.hashes()
     verdicts.unlink()
-    assert rebuilt.planned() == {"verdicts": 1, "page": 1, "default": 1}
+    assert rebuilt.planned() == {"verdicts": 1, "page": 1, "embedded": 1}
     rebuilt.build()
     assert rebuilt.hashes() == before
 
@@ -202,7 +208,7 @@ def replace_first(project: Project, path: str, old: str, new: str) -> None:
 
 def test_planned_edited_claim(rebuilt):
     replace_first(rebuilt, CHAPTER_7, "        claim: ", "        claim: Edited, ")
-    assert rebuilt.planned() == {"errata": 1, "verdicts": 1, "page": 1, "default": 1}
+    assert rebuilt.planned() == {"errata": 1, "verdicts": 1, "page": 1, "embedded": 1}
 
 
 @pytest.mark.parametrize(("paper", "chapter"), [("sakai2023", "1"), ("abolghasemi2026", "2")])
@@ -216,9 +222,9 @@ def test_planned_edited_audit(rebuilt, paper, chapter):
         and (rebuilt.folder / f"results/embedded/{artefact.id}.verdicts.json").exists()
     }
     assert own
-    jobs = {"errata": 1, "verdicts": len(own), "page": 1, "default": 1}
+    jobs = {"errata": 1, "verdicts": len(own), "page": 1, "embedded": 1}
     assert rebuilt.planned() == jobs
-    message = rebuilt.snakemake("-n").stdout
+    message = rebuilt.snakemake("-n", "embedded").stdout
     assert set(re.findall(r"Verdicts of (\S+) (\S+) \(embedded\)", message)) == own
 
 
@@ -229,14 +235,14 @@ def test_planned_edited_title(rebuilt):
         "errata": 1,
         "verdicts": 1,
         "page": 1,
-        "default": 1,
+        "embedded": 1,
     }
 
 
 def test_planned_edited_statistics(rebuilt):
     module = rebuilt.folder / "src/everycell/statistics/anova.py"
     module.write_text(module.read_text() + "\n# A change that may change results.\n")
-    computed = rebuilt.planned().keys() - {"verdicts", "page", "default"}
+    computed = rebuilt.planned().keys() - {"verdicts", "page", "embedded"}
     # Whatever imports `everycell.retrieval` imports its significance tests too, but no training.
     assert not computed & {"train", "tokenise", "collection_pydocs", "sakai2023_gfrc"}
     assert {name for name in computed if name.startswith("lajewska")} == {
@@ -251,14 +257,14 @@ def test_planned_new_version(rebuilt):
     checked = rebuilt.everycell("verify")
     assert checked.returncode == 1 and "this is version 9." in checked.stdout
     # Downloads are not results.
-    everything = rebuilt.planned("--forceall")
+    everything = rebuilt.planned("embedded", "--forceall")
     assert rebuilt.planned() == {
         name: number for name, number in everything.items() if not name.startswith("fetch")
     }
 
 
 def test_planned_new_seed(rebuilt):
-    result = rebuilt.planned("--config", "seed=7").keys()
+    result = rebuilt.planned("embedded", "--config", "seed=7").keys()
     # The ranking chapter draws its queries again.
     assert {"lajewska2025_ch4_simulation", "lajewska2025_ch7_simulation", "train"} <= result
     assert not result & {"sakai2023_gfrc", "lajewska2025_chC_votes", "errata"}

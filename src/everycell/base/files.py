@@ -113,8 +113,16 @@ def file_hashes(path: Path) -> dict[str, str]:
     """Hashes of a folder's files by relative path, or of a file under the name ""."""
     if not path.is_dir():
         return {"": sha256(path)}
+    return {
+        file.relative_to(path).as_posix(): sha256(file)
+        for file in files_below(path)
+        if file.name != TIMESTAMP and file.is_file()
+    }
+
+
+def files_below(path: Path) -> Iterator[Path]:
+    """Files of a folder and its subfolders, also those behind links."""
     # Snakemake's output cache gives a folder whose entries are links, also those to folders.
-    hashes = {}
     ancestors: dict[str, frozenset[str]] = {os.fspath(path): frozenset()}
     for folder, folders, names in os.walk(path, followlinks=True):
         # A link to a folder that it is in would have no end.
@@ -123,10 +131,7 @@ def file_hashes(path: Path) -> dict[str, str]:
             name for name in folders if os.path.realpath(os.path.join(folder, name)) not in known
         ]
         ancestors |= {os.path.join(folder, name): known for name in folders}
-        for file in (Path(folder, name) for name in names if name != TIMESTAMP):
-            if file.is_file():
-                hashes[file.relative_to(path).as_posix()] = sha256(file)
-    return hashes
+        yield from (Path(folder, name) for name in names)
 
 
 def folder_fingerprint(hashes: Mapping[str, str]) -> str:

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from everycell import __version__
+from everycell.cli.examples import EXAMPLES
 
 #: Heading in the help -> name of a command -> its module in this package and its function.
 HEADINGS = {
@@ -23,6 +24,7 @@ HEADINGS = {
         "make": "making:make",
         "list": "results:list_results",
         "show": "showing:show",
+        "why": "why:why",
         "summary": "results:summary",
         "page": "results:page",
         "deposit": "checks:deposit",
@@ -68,7 +70,7 @@ GROUPS = {
     ),
 }
 #: Commands that can be called in any folder of a project, since they name no files outside it.
-_IN_PROJECT = {"make", "list", "show", "summary", "page"}
+_IN_PROJECT = {"make", "list", "show", "why", "summary", "page"}
 #: Possible spelling, such as "fairness" or "new-paper" -> the command to suggest.
 _SPELLINGS = (
     {name: name for commands in HEADINGS.values() for name in commands}
@@ -105,8 +107,11 @@ class Command(TyperCommand):
 class LazyCommands(Mapping[str, Any]):
     """Commands by name; the module of a command is imported when it is looked up."""
 
-    def __init__(self, commands: Mapping[str, Any], headings: Mapping[str, str]) -> None:
+    def __init__(
+        self, commands: Mapping[str, Any], headings: Mapping[str, str], group: str = ""
+    ) -> None:
         self._commands, self._headings = commands, headings
+        self._group = f"{group} " * bool(group)
 
     def __getitem__(self, name: str) -> Any:  # noqa: D105
         if not isinstance(command := self._commands[name], str):
@@ -119,15 +124,36 @@ class LazyCommands(Mapping[str, Any]):
         kind = getattr(run, "command_class", Command)
         if name in _IN_PROJECT:
             run = find_project(run)
-        heading = self._headings.get(name)
-        single.command(name, cls=kind, rich_help_panel=heading)(report_errors(run))
-        return get_command(single)
+        single.command(
+            name,
+            cls=kind,
+            rich_help_panel=self._headings.get(name),
+            # Typer would keep the line breaks of the docstring, and break lines again.
+            help="\n\n".join(" ".join(part.split()) for part in _paragraphs(run)),
+            epilog="\n\n".join(["Examples:", *EXAMPLES[f"{self._group}{name}"]]),
+        )(report_errors(run))
+        return _with_short_choices(get_command(single))
 
     def __iter__(self) -> Iterator[str]:  # noqa: D105
         return iter(self._commands)
 
     def __len__(self) -> int:  # noqa: D105
         return len(self._commands)
+
+
+def _paragraphs(function: Any) -> list[str]:
+    return str(function.__doc__ or "").split("\n\n")
+
+
+def _with_short_choices(command: Any) -> Any:
+    """List many choices of an option in its description, which would otherwise be a thin column."""
+    for parameter in command.params:
+        annotation = parameter.type_descriptor.annotation
+        choices = get_args(annotation) if get_origin(annotation) is Literal else ()
+        if len("|".join(choices)) > len("table|csv|json|tex"):
+            parameter.metavar = parameter.name.upper()
+            parameter.help = f"{parameter.help} One of {', '.join(choices)}."
+    return command
 
 
 class Commands(TyperGroup):
@@ -157,7 +183,7 @@ def _all_commands() -> LazyCommands:
         group: Commands(
             name=group,
             help=text,
-            commands=LazyCommands(commands, {}),
+            commands=LazyCommands(commands, {}, group),
             no_args_is_help=True,
             rich_help_panel="Command groups",
         )
@@ -171,7 +197,6 @@ app = typer.Typer(
     cls=Commands,
     help="Reproduce tables and figures of papers, and evaluate your own files.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -20,7 +20,7 @@ from unicodedata import combining, normalize
 
 from everycell.base.files import write_json
 from everycell.base.installation import requirement, wheel_file
-from everycell.base.untrusted import parse_json
+from everycell.base.untrusted import RATIO, UNPACKED, parse_json
 from everycell.cli.importing.latex import ACCENTS
 from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
@@ -32,6 +32,8 @@ AUTHOR, FAMILY_NAME = "an author", "an author's family name"
 HOST, USER, GIT_USER = "a host", "a user name", "Git's user.name"
 #: Names of containers, users, hosts and folders that identify nobody.
 GENERIC = {"", "/", "/root", "admin", "debian", "localhost", "root", "runner", "ubuntu", "user"}
+#: How often a file may be packed.
+LEVELS = 5
 #: Shortest spelling without accents that is searched for, since short ones are words.
 SHORTEST = 5
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
@@ -164,25 +166,42 @@ def _pattern(word: str, meaning: str) -> re.Pattern[str]:
     return re.compile(f"{_START}{escaped}{_END}", re.IGNORECASE)
 
 
-def _members(archive: zipfile.ZipFile, skipped: bytes | None = None) -> Iterator[tuple[str, bytes]]:
+def _members(
+    archive: zipfile.ZipFile, skipped: bytes | None = None, levels: int = LEVELS
+) -> Iterator[tuple[str, bytes]]:
     for name in archive.namelist():
         data = archive.read(name)
         if data != skipped:
-            yield from _contents(name, data)
+            yield from _contents(name, data, levels)
 
 
-def _contents(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
+def _contents(name: str, data: bytes, levels: int) -> Iterator[tuple[str, bytes]]:
     """Names and contents of the files in a ZIP or gzip file, or of any other file itself."""
+    limit = max(UNPACKED, RATIO * len(data))
     try:
         if data.startswith(b"\x1f\x8b"):
-            yield from _contents(name, gzip.decompress(data))
+            with gzip.open(io.BytesIO(data)) as file:
+                content = file.read(limit + 1)
+            _require_limits(name, len(content), limit, levels)
+            yield from _contents(name, content, levels - 1)
         elif data.startswith(b"PK\x03\x04"):
-            with zipfile.ZipFile(io.BytesIO(data)) as content:
-                yield from _members(content)
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                # No member yields more bytes than it declares.
+                size = sum(member.file_size for member in archive.infolist())
+                _require_limits(name, size, limit, levels)
+                yield from _members(archive, levels=levels - 1)
         else:
             yield name, data
     except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile):
         yield name, data  # only begins like such a file
+
+
+def _require_limits(name: str, size: int, limit: int, levels: int) -> None:
+    if size > limit or not levels:
+        raise ReceiptError(
+            f"{name} unpacks to more than {limit:,} bytes, or is packed more than {LEVELS} times, "
+            "so it cannot be searched for names; remove it, or unpack it."
+        )
 
 
 def _readings(data: bytes) -> Iterator[str]:

@@ -176,6 +176,9 @@ def check_verdicts(
         echo(f"Wrote {len(verdicts)} verdicts to {expected}.")
         return
     expectation = _read_expected(expected)
+    for name in tier or ():
+        if all(key[0] != name for key in expectation):
+            raise RecordError(f"{expected} has no verdicts of the tier {name!r}; correct the name.")
     if tier:
         expectation, verdicts = (
             {key: verdict for key, verdict in table.items() if key[0] in tier}
@@ -237,6 +240,10 @@ def _read_expected(path: Path) -> dict[tuple[str, str, str], str]:
             f"{path} has the columns {in_quotes(list(rows), 300)}, expected {EXPECTED_COLUMNS}; "
             "write it again with `--update`."
         )
+    keys = rows[EXPECTED_COLUMNS[:-1]]
+    if rows.empty or keys.duplicated().any():
+        reason = "no verdicts" if rows.empty else "two verdicts of the same value"
+        raise RecordError(f"{path} has {reason}; write it again with `--update`.")
     return {(tier, artefact, key): verdict for tier, artefact, key, verdict in rows.to_numpy()}
 
 

@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
+from everycell.base.files import atomic_path
 from everycell.base.installation import locked_requirements, requirement, wheel_file
 from everycell.cli.anonymous import anonymise, authors_of, identities, refuse_identities
 from everycell.cli.crate import copy_project, pack, refuse_link
@@ -85,15 +86,11 @@ def write_deposit(
             if anonymous and pages:
                 collected = collect(papers, copy / "results", copy, audits=audits)
                 write_page(copy / "results" / INDEX, collected, papers)
-        draft = out.with_name(f".{out.name}.draft.zip")
-        try:
-            # The path that receipts use.
-            used = input_path(project / cache, project)
+        # The path that receipts use.
+        used = input_path(project / cache, project)
+        with atomic_path(out) as draft:
             pack(copy, draft, used, papers, registry, pages)
             refuse_identities(draft, forbidden)
-            draft.replace(out)
-        finally:
-            draft.unlink(missing_ok=True)
     return out
 
 
@@ -125,9 +122,15 @@ def check_results(
     _require_code(paths, results, project)
     # The copy refuses links too, but the page reads this file before.
     refuse_link(project / "config.yaml", project)
+    notices = find_deviations(results, project).notices
+    for notice in notices:
+        if notice.is_certain:
+            raise ReceiptError(
+                f"{notice.files[0]} was {notice.text}, so no deposit was written; run snakemake "
+                "again without a profile, option or variable that changes settings."
+            )
     pages = {}
     if (results / INDEX).is_file():
-        notices = find_deviations(results, project).notices
         pages = pages_of(results, collected, papers, notices, repository_of(project))
     for page in outdated_pages(results, pages):
         raise ReceiptError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable
@@ -42,6 +43,9 @@ def main() -> None:
     """Run the command; if a package is missing, report what to install and exit with code 2."""
     warnings.showwarning = _warn_once
     guard_streams()
+    # A caller such as nohup may ignore the signal.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     if len(sys.argv) == 1:
         sys.argv.append("--help")
     try:
@@ -51,8 +55,17 @@ def main() -> None:
     except ModuleNotFoundError as error:
         print(f"everycell: {describe_missing_module(error)}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:  # before Typer runs
+        sys.exit(128 + signal.SIGINT)
     finally:
         flush_streams()
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    """Stop on Ctrl-C with a line; Typer then exits with code 130, but would say nothing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    print("everycell: stopped; run the same command again.", file=sys.stderr)
+    raise KeyboardInterrupt
 
 
 _show_with_source = warnings.showwarning

@@ -90,7 +90,7 @@ def make(
     if not names:
         typer.echo(
             "everycell: making the default target of the Snakefile; `everycell make all` also "
-            "makes the results that need released data.",
+            "makes the results on surrogate data, and those that need hours or large data.",
             err=True,
         )
     for sentence in request.reasons:
@@ -156,9 +156,12 @@ def run_snakemake(arguments: Sequence[str]) -> int:
         if signal.getsignal(number) is not signal.SIG_IGN
     ]
     handlers = {number: signal.signal(number, end) for number in forwarded_signals}
+    # Snakemake says that it stops.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        handlers[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}
+            [sys.executable, "-P", "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}
         )
         # A signal may arrive before the process exists.
         if is_ending:

@@ -112,7 +112,11 @@ class Names:
             for spelling in _spellings(paper.key):
                 self._add(Selection("paper", paper.key), spelling)
             for chapter in paper.chapters:
-                self._add(Selection("chapter", paper.key, chapter), words_of(f"ch{chapter}"))
+                selection = Selection("chapter", paper.key, chapter)
+                self._add(selection, words_of(f"ch{chapter}"))
+                # The name of the method, such as RankingSHAP.
+                for name in re.findall(r"\((\w+)\)", paper.chapters[chapter]):
+                    self._add(selection, words_of(name))
         for artefact in all_artefacts(papers):
             selection = Selection("artefact", artefact.paper, artefact.chapter, artefact.name)
             self._add(selection, words_of(artefact.name))

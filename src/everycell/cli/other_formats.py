@@ -52,7 +52,7 @@ def as_trec_file(path: Path, folder: Path, *, is_run: bool) -> tuple[Path, str]:
 
 def _read_json(path: Path, *, is_run: bool) -> pd.DataFrame:
     try:
-        content = parse_json(read_text_file(path))
+        content = parse_json(read_text_file(path), strict=True)
         return as_run(content) if is_run else as_qrels(content)
     except (ValueError, TypeError) as error:
         raise DataError(

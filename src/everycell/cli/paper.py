@@ -112,12 +112,6 @@ def init(
     With --runs, --qrels and --table, it evaluates your runs and compares them with the published
     values; with --values and --table, it compares values that you computed. Without these options,
     it has a small example table. Run `snakemake --cores 2` in it to make the results and the page.
-
-    Examples
-    --------
-    everycell init smith2026 --table table.csv --runs *.run --qrels qrels.txt
-
-    everycell init smith2026 --table table.csv --runs */*.run --qrels DL19=19.txt DL20=20.txt
     """
     from everycell.cli.new_paper import make_repository, require_key
 

@@ -18,7 +18,7 @@ from everycell.cli.printing import echo
 from everycell.receipts.code import ignored_scripts
 from everycell.receipts.receipts import receipts_in
 from everycell.records.cells import RecordError
-from everycell.records.folders import Tier
+from everycell.records.folders import TIERS, Tier
 from everycell.records.papers import Artefact, Paper, load_papers
 from everycell.records.registry import RegistryError
 from everycell.records.tables import RUNNABLE
@@ -105,6 +105,12 @@ def require_receipts(results: Path) -> list[Path]:
         raise RecordError(
             f"The folder {results} does not exist; run `everycell make`, or give another folder."
         )
+    for folder in (results.resolve(), results.resolve().parent):
+        # Names and pages of results are known from the folder that has the tiers.
+        if folder.name in TIERS and not any((results / tier).is_dir() for tier in TIERS):
+            raise RecordError(
+                f"{results} is a part of the results folder {folder.parent}; give that folder."
+            )
     receipts = receipts_in(results)
     if not receipts:
         raise RecordError(

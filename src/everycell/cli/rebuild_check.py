@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from everycell.base.files import sha256
+from everycell.base.untrusted import text_of
 from everycell.cli import project
 from everycell.cli.printing import difference_lines, echo, pluralise
 from everycell.receipts.checkout import changed_since, is_shallow, state_of_code
@@ -30,6 +31,7 @@ from everycell.receipts.diff import (
 from everycell.receipts.receipts import made_by_other_code, read_receipt, receipts_in
 from everycell.records.folders import Tier
 from everycell.records.registry import load_registry
+from everycell.workflow import UNQUOTED
 
 #: Exit codes besides 0 (no difference), 1 (a difference) and 2 (an error).
 INPUTS_MISSING, CODE_CHANGED, RUN_FAILED, VARIES = 3, 4, 5, 6
@@ -319,9 +321,31 @@ def check_origin(receipts: Sequence[Path], root: Path) -> None:
                 )
 
 
-#: Start of the names of variables that could change a run: those of Snakemake, Python, Java and the
-#: loader of shared libraries.
-FOREIGN = ("SNAKEMAKE_", "PYTHON", "JAVA_", "_JAVA_", "JDK_", "CLASSPATH", "ANSERINI_", "LD_")
+#: Variables that a run keeps: folders, the network and accelerators. Any other may change results
+#: or run code: those of Snakemake, Python, Java, the shell, the loader, and of libraries.
+KEPT = re.compile(
+    r"PATH|HOME|USER|LOGNAME|TERM|COLUMNS|LANG|LC_\w+|TZ|TMPDIR|XDG_CACHE_HOME"
+    r"|EVERYCELL_\w+|HF_\w+|IR_DATASETS_HOME|PYSERINI_CACHE|CUDA_\w+|NVIDIA_\w+"
+    r"|\w+_(?:proxy|PROXY)|SSL_CERT_\w+|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE"
+)
+
+
+def kept_variables(*settings: Path) -> dict[str, str]:
+    """Variables that rebuilding keeps, with those that files of settings name as `key`."""
+    keys = {name for path in settings for name in re.findall(r"\bkey:\s*(\w+)", text_of(path))}
+    return {
+        name: value for name, value in os.environ.items() if KEPT.fullmatch(name) or name in keys
+    }
+
+
+def _python_in(folder: Path) -> str:
+    """Path of Python; if it needs quotes, which Snakemake omits, through a link in the folder."""
+    python = Path(sys.executable)
+    if not UNQUOTED.search(str(python)):
+        return str(python)
+    environment = folder / ".venv"
+    environment.symlink_to(python.parents[1], target_is_directory=True)
+    return str(environment.absolute() / python.relative_to(python.parents[1]))
 
 
 def rebuild(
@@ -329,7 +353,7 @@ def rebuild(
 ) -> None:
     """Rebuild results in a copy of the project; Snakemake's output goes to standard error.
 
-    No profile and no variable of the caller changes the run.
+    No profile changes the run, and no variable that is not in `KEPT`.
     """
     for part in PARTS:
         source = root / part
@@ -350,11 +374,11 @@ def rebuild(
     options += ["--show-failed-logs", "--cores", str(cores)]
     if overrides is not None:
         options += ["--configfile", str(overrides.resolve())]
-    own = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    settings = [folder / "config.yaml", *([overrides] if overrides else [])]
     completed = subprocess.run(
-        [sys.executable, "-m", "snakemake", *options, "--", *targets],
+        [_python_in(folder), "-P", "-m", "snakemake", *options, "--", *targets],
         cwd=folder,
-        env=own | {"PYTHONPATH": str(folder.resolve() / "src")},
+        env=kept_variables(*settings) | {"PYTHONPATH": str(folder.resolve() / "src")},
         stdout=sys.stderr,
         check=False,
     )

@@ -34,7 +34,13 @@ from everycell.verdicts.counts import (
     summary_row,
     total,
 )
-from everycell.verdicts.headlines import claim_lines, describe_verdicts, headline, headlines
+from everycell.verdicts.headlines import (
+    UNCOMPARED,
+    claim_lines,
+    describe_verdicts,
+    headline,
+    headlines,
+)
 from everycell.verdicts.reports import (
     STATES,
     VERDICTS,
@@ -249,16 +255,18 @@ def print_summary(
         rows = [{"paper": key, **_summary_row(counts)} for key, counts in totals.items()]
         print_for_programs(pd.DataFrame(rows), form)
         return
-    for name, counts in totals.items():
-        typer.echo(f"{name}: {_summary_line(counts)}")
-    typer.echo(f"Page: {project.RESULTS / 'index.html'}")
     overall = total(totals.values())
-    if len(totals) > 1:
-        typer.echo(f"All: {_summary_line(overall)}")
-    for name, verdicts in headlines(overall).items():
-        typer.echo(f"{'  ' * name.startswith('of them')}{headline(name, verdicts)}.")
+    # The first line is what a reader remembers: bold if it counts values computed from data.
+    for number, (name, verdicts) in enumerate(headlines(overall).items()):
+        line = f"{'  ' * name.startswith('of them')}{headline(name, verdicts)}."
+        typer.secho(line, bold=number == 0, dim=verdicts.keys() <= {*UNCOMPARED})
     for name, line in claim_lines(overall).items():
         typer.echo(f"{'  ' * name.startswith('of them')}{line}.")
+    for name, counts in totals.items():
+        typer.echo(f"{name}: {_summary_line(counts)}")
+    if len(totals) > 1:
+        typer.echo(f"All: {_summary_line(overall)}")
+    typer.echo(f"Page: {project.RESULTS / 'index.html'}")
 
 
 def print_outcomes(

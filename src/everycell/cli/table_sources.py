@@ -27,6 +27,8 @@ from everycell.workflow import FOLDER
 
 #: Runs, qrels and a table for a first try without the user's own files.
 EXAMPLE = FOLDER / "templates" / "example"
+#: Most columns of a table with two levels of headings.
+MOST_COLUMNS = 12
 #: File names that are safe in rules and in the registry; Snakemake reads braces as wildcards.
 FILE_NAME = r"\w[\w .,+=@()-]*"
 
@@ -77,8 +79,7 @@ class TableSource:
         return {
             "title": self.title,
             "needs": self.needs,
-            "rows": keys[:-1] or keys,
-            "columns": keys[1:][-1:],
+            **_layout(self.cells[keys]),
             "decimals": decimals,
             "precision": precision,
             "not_run": self.not_run,
@@ -89,6 +90,23 @@ class TableSource:
             "script": None,
             **self.rule,
         }
+
+
+def _layout(keys: pd.DataFrame) -> dict[str, list[str]]:
+    """Key columns of the rows and of the columns of a table.
+
+    The last key has columns. The one before has columns too, above them, if its names occur with
+    most of the rows, as those of collections do, and if that makes few columns.
+    """
+    names = [*keys.columns]
+    number = len(names) - 1
+    if len(names) > 2:
+        before, upper = names[:-2], names[-2]
+        sizes = [len(keys[columns].drop_duplicates()) for columns in (before, [upper], names[:-1])]
+        width = len(keys[names[-2:]].drop_duplicates())
+        if 2 * sizes[2] > sizes[0] * sizes[1] and width <= MOST_COLUMNS:
+            number -= 1
+    return {"rows": names[:number] or names, "columns": names[number:] if number else []}
 
 
 def read_values(path: Path) -> pd.DataFrame:
@@ -149,7 +167,9 @@ def source_from_values(values: Path, table: Path) -> TableSource:
 
 def source_from_script(script: Path, table: Path) -> TableSource:
     """Source of a table whose values a Python script writes to the file that it is called with."""
-    if script.suffix != ".py" or not re.fullmatch(FILE_NAME, script.name):
+    # `__init__.py` would replace that of the paper, which every job runs.
+    is_valid = re.fullmatch(FILE_NAME, script.name) and not script.name.startswith("__")
+    if script.suffix != ".py" or not is_valid:
         raise RecordError(
             f"{script}: expected a Python script with a name such as table_1.py; rename it."
         )

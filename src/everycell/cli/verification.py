@@ -19,13 +19,14 @@ from everycell.receipts.receipts import (
     read_receipt,
 )
 from everycell.receipts.receipts import verify as verify_receipt
+from everycell.receipts.uncovered import uncommitted_modules
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, Paper
 from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.cells import sources_of
 from everycell.verdicts.results import SUFFIXES, collect, stem_of
-from everycell.workflow.deviations import OTHER_CODE_TEXT, find_deviations
+from everycell.workflow.deviations import NO_SNAKEFILE, OTHER_CODE_TEXT, find_deviations
 
 #: Files of a page, any of which shows that there is a page.
 PAGE = (
@@ -67,6 +68,11 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
         for key in papers:
             changed = changed_data(project.PUBLISHED / key)
             faults += [*changed.values(), *_results_made_from(changed, receipts, results)]
+        faults += [
+            f"{module} can replace a module in any job, but neither Git nor a receipt has its "
+            "content; commit it, or remove it."
+            for module in uncommitted_modules(project.ROOT)
+        ]
     # Receipts of artefacts were verified with their reports; others, such as errata, follow.
     stems = {
         stem_of(result.artefact, result.tier, results) for result in all_results if result.is_run
@@ -96,6 +102,11 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
     except ReceiptError as error:  # an unreadable receipt, which is reported only once
         faults.append(str(error))
     deviations = find_deviations(results, project.ROOT, overrides)
+    if own and NO_SNAKEFILE in deviations.uncompared:
+        faults.append(
+            "There is no Snakefile here, so the parameters of results cannot be compared; restore "
+            "the file."
+        )
     faults += [
         f"{path} was made by code that differs from the code of this project; remove it and run "
         "snakemake again."

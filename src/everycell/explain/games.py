@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ Model = Callable[[FloatArray], npt.ArrayLike]
 _VECTORS, _SCORES = 200_000, 4_000_000
 #: Length up to which ranks of a list are computed faster by counting than by sorting.
 _COUNTED = 200
+#: Whether numba is installed, which not all installations need.
+_IS_COMPILED = find_spec("numba") is not None
 
 
 @dataclass(frozen=True)
@@ -114,8 +117,8 @@ class ListwiseGame:
 
 
 def _ranks(scores: FloatArray, ties: Ties) -> IntArray:
-    """Ranks of documents in many rankings, shape (m, n), by sorting or by counting."""
-    if scores.shape[1] > _COUNTED:
+    """Ranks of documents in many rankings, shape (m, n), by sorting or, faster, by counting."""
+    if scores.shape[1] > _COUNTED or not _IS_COMPILED:
         return ranks_of(scores, ties)
     # numba takes a second to import.
     from everycell.explain.compiled import put_ranks

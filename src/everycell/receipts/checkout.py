@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TypedDict
 
+from everycell.base.files import files_below, open_regular
 from everycell.receipts.code import code_sha256, name_of_code
 
 #: Folders with code. Rules and settings count by their effect: the parameters and inputs of a
 #: receipt.
 FOLDERS = ("src", "workflow")
-#: Variables by which the caller, such as a Git hook, would make Git look at another repository.
-FOREIGN = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
 
 
 class Checkout(TypedDict):
@@ -37,20 +37,45 @@ def commit_of(root: Path) -> str | None:
     return commit and commit.strip()
 
 
-def changed_since(commit: str, root: Path) -> set[str] | None:
-    """Files with code that a commit does not contain as they are; None if it is unknown.
+def changed_since(commit: str, root: Path, paths: Sequence[str] = FOLDERS) -> set[str] | None:
+    """Files below `paths` that a commit does not contain as they are; None if it is unknown.
 
-    Ignored files count too, since a job may import them.
+    Ignored files count too, since a job may import them, and so do links, whose targets may be
+    anywhere. Only names and hashes come from Git: its index, filters and settings could hide edits.
     """
-    changed = _git(root, "diff", "--name-only", "--relative", "-z", commit, "--", *FOLDERS)
-    new = _git(root, "ls-files", "--others", "-z", "--", *FOLDERS)
-    marked = _git(root, "ls-files", "-v", "-z", "--", *FOLDERS)
-    if changed is None or new is None or marked is None:
+    # Without a pathspec, Git lists all files.
+    listed = _git(root, "ls-tree", "-r", "-z", commit, "--", *paths) if paths else ""
+    if listed is None:
         return None
-    # Git does not look at files that are marked as unchanged: a lower-case letter, or S.
-    hidden = [line[2:] for line in marked.split("\0") if line[:1] == "S" or line[:1].islower()]
-    names = [*(changed + new).split("\0"), *hidden]
-    return {name for name in names if name and "__pycache__" not in name}
+    hashes = {}
+    for line in filter(None, listed.split("\0")):
+        facts, _, name = line.partition("\t")
+        hashes[name] = facts.rpartition(" ")[2]
+    files = (
+        file
+        for path in map(root.joinpath, paths)
+        for file in ([path] if os.path.lexists(path) and not path.is_dir() else files_below(path))
+        # Python and numba write compiled code there, of which jobs have a folder of their own.
+        if file.parent.name != "__pycache__" or file.suffix == ".py"
+    )
+    existing = {file.relative_to(root).as_posix(): file for file in files}
+    changed = {name for name in hashes if name not in existing}
+    for name, path in existing.items():
+        if name not in hashes or path.is_symlink() or _blob(path, hashes[name]) != hashes[name]:
+            changed.add(name)
+    return changed
+
+
+def _blob(path: Path, like: str) -> str | None:
+    """Git's hash of a file, by the algorithm of another hash; None if it is no regular file."""
+    try:
+        with open_regular(path) as file:
+            content = file.read()
+    except OSError:
+        return None
+    algorithm = "sha1" if len(like) == 40 else "sha256"
+    header = b"blob %d\0" % len(content)
+    return hashlib.new(algorithm, header + content, usedforsecurity=False).hexdigest()
 
 
 def state_of_code(
@@ -65,16 +90,6 @@ def state_of_code(
     return {"dirty": True, "difference": code_sha256(different, root)}
 
 
-def ignored_files(names: Sequence[str], root: Path) -> set[str]:
-    """Files that Git ignores; empty without Git."""
-    # Without a pathspec, Git lists every ignored file of the project.
-    if not names:
-        return set()
-    options = ("--others", "--ignored", "--exclude-standard", "-z")
-    ignored = _git(root, "--literal-pathspecs", "ls-files", *options, "--", *names)
-    return set((ignored or "").split("\0"))
-
-
 def is_shallow(root: Path) -> bool:
     """Whether a repository lacks older commits, as clones of CI services do."""
     return (_git(root, "rev-parse", "--is-shallow-repository") or "").strip() == "true"
@@ -82,10 +97,15 @@ def is_shallow(root: Path) -> bool:
 
 def _git(root: Path, *arguments: str) -> str | None:
     """Output of a Git command, which runs no hook and writes nothing; None if it fails."""
-    environment = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    # By such variables, the caller, such as a Git hook, would make Git look at another repository.
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name.startswith("GIT_CONFIG")
+    }
     try:
         completed = subprocess.run(
-            ["git", "-c", "core.fsmonitor=false", *arguments],
+            ["git", "--no-replace-objects", *arguments],
             cwd=root,
             env=environment | {"GIT_OPTIONAL_LOCKS": "0"},
             capture_output=True,

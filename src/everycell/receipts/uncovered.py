@@ -9,14 +9,19 @@ import site
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.machinery import all_suffixes
 from pathlib import Path
 
 from everycell.base.files import has_fingerprint, sha256
-from everycell.receipts.checkout import ignored_files
-from everycell.receipts.code import LIBRARY, name_of_code
+from everycell.receipts.checkout import changed_since, commit_of
+from everycell.receipts.code import LIBRARY, PACKAGES, files_by_code, name_of_code
 
 #: Files that Python runs at its start if they are in a folder of packages.
 AT_START = ("*.pth", "sitecustomize.py", "usercustomize.py")
+#: Folders below `workflow`, which are no modules of others.
+FOLDERS_OF_WORKFLOW = ("papers", "rules", "schemas", "scripts")
+#: Variables with libraries that the system's loader adds.
+ADDED_BY_LOADER = ("LD_PRELOAD", "LD_AUDIT")
 #: Written by virtualenv and uv into a new environment, which imports one of their modules.
 VIRTUALENV = ("_virtualenv.pth", b"import _virtualenv")
 
@@ -65,14 +70,40 @@ def _files_run_at_start(folders: Iterable[Path]) -> Iterator[Path]:
 
 
 def _preloaded_files() -> Iterator[Path]:
-    """Libraries that the system's loader adds, and modules that Python runs from PYTHONPATH."""
-    for name in re.split(r"[ :]+", os.environ.get("LD_PRELOAD", "")):
-        if name and (path := Path(name).absolute()).is_file():
-            yield path
-    for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep):
+    """Libraries that the system's loader adds, and modules that Python runs from its path."""
+    for variable in ADDED_BY_LOADER:
+        for name in re.split(r"[ :]+", os.environ.get(variable, "")):
+            if name and (path := Path(name).absolute()).is_file():
+                yield path
+    # A `.pth` file, such as that of a checkout, adds folders to the path too.
+    installed = {*site.getsitepackages(), *map(sysconfig.get_path, ("stdlib", "platstdlib"))}
+    for folder in {*os.environ.get("PYTHONPATH", "").split(os.pathsep), *sys.path} - installed:
         for name in AT_START[1:]:
             if folder and (path := Path(folder).absolute() / name).is_file():
                 yield path
+
+
+def uncommitted_modules(root: Path) -> list[str]:
+    """Top-level modules that all jobs could import, but that no commit has as they are; sorted.
+
+    Such a module can replace one of an installed package, and remove itself from `sys.modules`.
+    Modules that a script imports are part of the hash of its code.
+    """
+    commit = commit_of(root)
+    changed = (changed_since(commit, root) or ()) if commit else ()
+    names = []
+    for path in map(Path, changed):
+        is_own = path.parts[1] in (*PACKAGES, *FOLDERS_OF_WORKFLOW)
+        if not is_own and path.suffix in all_suffixes() and (root / path).is_file():
+            names.append(path.as_posix())
+    if names:
+        hashed = {
+            name_of_code(file, root.resolve())
+            for files in files_by_code(root.resolve()).values()
+            for file in files
+        }
+        names = [name for name in names if name not in hashed]
+    return sorted(names)
 
 
 def _file_or_archive(path: Path) -> Path:
@@ -86,7 +117,9 @@ def faults_of_uncovered_code(hashes: Mapping[str, str], subject: str, root: Path
     `subject` begins each sentence; code that a clone of the project has, too, is no fault.
     """
     faults = []
-    ignored = ignored_files([name for name in hashes if not Path(name).is_absolute()], root)
+    own = [name for name in hashes if not Path(name).is_absolute()]
+    commit = commit_of(root) if own else None
+    uncommitted = (changed_since(commit, root, own) or ()) if commit else ()
     for name, digest in hashes.items():
         if Path(name).is_absolute():
             faults.append(
@@ -98,9 +131,9 @@ def faults_of_uncovered_code(hashes: Mapping[str, str], subject: str, root: Path
                 f"{subject} while {name} ran, which has changed since and which no hash of code "
                 "covers; remove the result, and run snakemake again."
             )
-        elif name in ignored:
+        elif name in uncommitted:
             faults.append(
-                f"{subject} while {name} ran, which Git ignores, so that no clone of this project "
-                "has it; add it to the repository, and make the result again."
+                f"{subject} while {name} ran, which is not in Git as it is, so that no clone of "
+                "this project has it; commit it, and make the result again."
             )
     return faults

@@ -273,7 +273,7 @@ def reproduces_no_cell(report: Report) -> bool:
 def read_report(path: Path) -> Report:
     """Read and validate a verdict file."""
     try:
-        return Report.model_validate(parse_json(text_of(path)))
+        return Report.model_validate(parse_json(text_of(path), strict=True))
     except ValidationError as error:
         raise ValueError(describe_fault(Report, error).rstrip(".")) from None
 

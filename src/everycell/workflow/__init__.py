@@ -3,6 +3,7 @@
 A Snakefile includes `START`, the rules of its chapters and `FINISH`, in this order.
 """
 
+import re
 from pathlib import Path
 
 #: Folder with `rules`, `scripts` and the `templates` of new repositories.
@@ -11,6 +12,8 @@ FOLDER = Path(__file__).parent
 START = str(FOLDER / "rules" / "start.smk")
 #: Rules for fetched files, verdicts and the page, which depend on the rules of all chapters.
 FINISH = str(FOLDER / "rules" / "finish.smk")
+#: Characters in a path that need quotes in a shell, which Snakemake does not write around Python's.
+UNQUOTED = re.compile(r"[^\w@%+=:,./-]")
 
 
 def first_statements(byte_code: Path, project: Path) -> str:

@@ -61,7 +61,16 @@ def planned_parameters(
 def _in_process(function: Callable[..., Any], *arguments: object) -> Any:
     # Snakemake changes the logging and the working folder of its process.
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
-        return pool.submit(function, *arguments).result()
+        try:
+            return pool.submit(function, *arguments).result()
+        except PlanError:
+            raise
+        except Exception as error:  # rules are code, which may fail in any way
+            reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+            raise PlanError(
+                f"The rules of this project cannot be read ({reason.rstrip('.')}); run `snakemake "
+                "--list` to see where, and correct them."
+            ) from None
 
 
 # The module `planning` imports Snakemake, which the basic installation lacks.

@@ -40,3 +40,14 @@ def test_exact_quotient_refuses_a_remainder():
     assert exact_quotient(960, 10) == 96
     with pytest.raises(DataError, match="961"):
         exact_quotient(961, 10)
+
+
+@pytest.mark.parametrize(("shift", "is_reached"), [(0.1, False), (2, True)])
+def test_power_analysis_size_of_effect(shift, is_reached):
+    ratings = pd.DataFrame(
+        {"Condition": ["A1"] * 10 + ["A2"] * 10, "Diversity": [1, 2, 3, 4, 2] * 4}
+    )
+    ratings["Diversity"] += shift * (ratings["Condition"] == "A2")
+    values = ch4.power_analysis(ratings, "Diversity", alpha=0.05, power=0.8)
+    assert (values["achieved_power"] >= 0.8) == is_reached
+    assert (values["per_group_needed"] <= 10) == is_reached

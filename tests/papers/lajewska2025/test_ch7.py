@@ -153,6 +153,13 @@ def test_text_numbers_counts(pilot):
     assert [values["comments", theme] for theme in ch7.THEMES] == [1, 1, 1]
 
 
+def test_failing_workers_none():
+    failed = pd.Series([True, False, True, True, False, False])
+    workers = pd.Series(["a", "a", "b", "b", "c", "c"])
+    table = ch7.failing_workers(failed, workers, 3)
+    assert table.set_index("failed checks")["value"].to_dict() == {0: 1, 1: 1, 2: 1, 3: 0}
+
+
 def test_themes_by_condition_without_a_theme():
     marks = dict(zip(ch7.THEMES, (("x", None), (None, None), (None, "other remark")), strict=True))
     columns = {ch7.THEMES[theme][0]: entries for theme, entries in marks.items()}

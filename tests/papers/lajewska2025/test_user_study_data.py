@@ -10,6 +10,7 @@ from papers.lajewska2025.user_study_data import (
     RESPONSE_RATINGS,
     VIEWPOINTS,
     excerpt_sha256,
+    failed_checks,
     query_sha256,
     read_answers,
     read_comment_counts,
@@ -100,6 +101,13 @@ def test_read_response_limitations_decimal_point(save):
     frame["familiarity"] += ".0"
     result = read_response_limitations(save(frame), ANSWERABILITY)
     assert result["Familiarity"].tolist() == [1, 2, 3, 4, 1, 2, 3, 4]
+
+
+def test_failed_checks_position_of_summary(tmp_path):
+    path = tmp_path / "study.csv"
+    rows = [("[0, 0, 1]", "3"), ("[1, 0, 0]", "1.0"), ("[0, 1, 0]", "3"), ("[0, 0, 1]", "1")]
+    pd.DataFrame(rows, columns=["summaries_scores", "summary_result"]).to_csv(path, index=False)
+    assert failed_checks(path).tolist() == [False, False, True, True]
 
 
 def test_read_answers_order_and_unused_options(save):

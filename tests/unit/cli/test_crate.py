@@ -8,6 +8,7 @@ import shutil
 import time
 import zipfile
 from base64 import urlsafe_b64encode
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,6 +23,7 @@ from everycell.base.files import write_json
 from everycell.cli.crate import _Crate
 from everycell.cli.deposit import write_deposit
 from everycell.receipts.code import hash_of_sources
+from everycell.receipts.diff import Notice
 from everycell.receipts.provenance import write_jobs, write_lineage
 from everycell.receipts.receipts import TABLE_FORMS, ReceiptError, write_receipt
 from everycell.records.papers import find_artefact
@@ -358,6 +360,27 @@ def test_write_deposit_invalid_results(project):
     with pytest.raises(ReceiptError, match="contains no receipts"):
         write_deposit(project / "published", out, project)
     assert not list(project.glob("*out.zip*"))
+
+
+@pytest.mark.parametrize("is_certain", [True, False])
+def test_write_deposit_settings_from_outside(project, monkeypatch, is_certain):
+    """Results that the deposited settings do not give, whether or not a page names them."""
+    (project / "results/index.html").unlink()
+    notice = Notice(["results/a.receipt.json"], "made with alpha = 0.2", is_certain)
+    deviations = SimpleNamespace(notices=[notice])
+    monkeypatch.setattr("everycell.cli.deposit.find_deviations", lambda *folders: deviations)
+    with pytest.raises(ReceiptError, match=r"alpha = 0\.2") if is_certain else nullcontext():
+        write_deposit(project / "results", project / "out.zip", project)
+    assert (project / "out.zip").exists() != is_certain
+
+
+@pytest.mark.parametrize("name", [".out.zip.draft.zip", "out.zip"])
+def test_write_deposit_planted_link(project, name):
+    """A link that somebody put where the archive is written is replaced, not followed."""
+    (project / "precious").write_text("text")
+    (project / name).symlink_to(project / "precious")
+    out = write_deposit(project / "results", project / "out.zip", project)
+    assert (project / "precious").read_text() == "text" and zipfile.is_zipfile(out)
 
 
 def test_crate_replaces_only_with_force(project, monkeypatch, repository):

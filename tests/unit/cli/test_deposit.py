@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -122,6 +123,31 @@ def test_refuse_identities_in_any_file(tmp_path, name, content):
     archive.write_bytes(zipped(name, content))
     with pytest.raises(ReceiptError):
         anonymous.refuse_identities(archive, words)
+
+
+def packed_again(times: int) -> bytes:
+    content = b"no names"
+    for _ in range(times):
+        content = gzip.compress(content)
+    return content
+
+
+@pytest.mark.parametrize(
+    ("content", "is_bomb"),
+    [
+        (gzip.compress(bytes(32 * 2**20)), True),
+        (zipped("a.txt", bytes(32 * 2**20)), True),
+        (zipped("a.gz", gzip.compress(bytes(32 * 2**20))), True),
+        (packed_again(20), True),
+        (gzip.compress(bytes(2**20)), False),
+        (packed_again(3), False),
+    ],
+)
+def test_refuse_identities_bomb(tmp_path, content, is_bomb):
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped("data/a.bin", content))
+    with pytest.raises(ReceiptError) if is_bomb else nullcontext():
+        anonymous.refuse_identities(archive, {"Ode": anonymous.FAMILY_NAME})
 
 
 def test_refuse_identities_own_wheel(tmp_path, monkeypatch):

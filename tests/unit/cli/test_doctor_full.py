@@ -239,7 +239,7 @@ def test_doctor_full_hub_error(monkeypatch):
 def test_doctor_full_optional_material(project, repository):
     (project / "config.yaml").write_text((repository / "config.yaml").read_text())
     full = {"model": "smollm2", "judges": {"smollm2": "GPT4o"}}
-    for more, rows in (({}, 0), ({"duo": "org/duo", "trec_rag": "rag"}, 2)):
+    for more, rows in (({"duo": None}, 0), ({}, 1), ({"duo": "org/duo", "trec_rag": "rag"}, 2)):
         settings = {"ginger": {"full": full | more}}
         (project / "mine.yaml").write_text(json.dumps(settings))
         report = doctor("lajewska2025_ch6", "--configfile", "mine.yaml")

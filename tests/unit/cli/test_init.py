@@ -228,6 +228,7 @@ def test_init_without_key(folder):
         (["--runs", "table.csv"], TABLE, "table.csv"),
         (["--values", "table.csv"], TABLE, "--values"),
         (["--script", "table.csv"], TABLE, "--script"),
+        (["--script", "__init__.py"], TABLE, "__init__.py"),
         (["--qrels", "A=qrels.txt", "--qrels", "other.txt"], TABLE, "other.txt has no name"),
         (["--qrels", "A=qrels.txt", "A=other.txt"], TABLE, "--qrels has several files"),
         (["--qrels", "A=qrels.txt"], TABLE, "no key column of table.csv has all"),
@@ -425,6 +426,9 @@ def test_init_other_formats(folder, run, run_text, qrels, qrels_text, notes):
         ("--runs", '{"q1": {"d1": "x"}}', "other cannot be read as JSON"),
         ("--qrels", '{"q1": {"d1": 1.5}}', "other cannot be read as JSON"),
         ("--qrels", '{"q1": ', "other cannot be read as JSON"),
+        ("--runs", '{"q1": {"d1": 1}, "q1": {"d2": 2}}', "the key 'q1' occurs twice"),
+        ("--qrels", '{"q1": {"d1": 1, "d1": 0}}', "the key 'd1' occurs twice"),
+        ("--runs", '{"q1": {"d1": NaN}}', "other cannot be read as JSON"),
         ("--qrels", "query-id\tcorpus-id\tscore\nq1\td1\tx\n", "other, line 2"),
         ("--qrels", "query-id\tcorpus-id\tscore\nq1\td1\n", "other, line 2"),
     ],
@@ -436,3 +440,25 @@ def test_init_other_formats_invalid(folder, option, text, message):
     files += ["First=other", "second.run"] if option == "--runs" else []
     assert message in refused("init", "smith2026", "--table", "table.csv", *files)
     assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("keys", "rows"),
+    [
+        # Systems in collections, with two levels of headings.
+        ([(s, c) for s in "AB" for c in ("DL19", "DL20")], ["system"]),
+        # Groups of systems: each system is in one of them.
+        ([("sparse", "A"), ("sparse", "B"), ("dense", "C"), ("dense", "D")], ["system", "part"]),
+        # Too many columns.
+        ([(s, str(number)) for s in "AB" for number in range(13)], ["system", "part"]),
+    ],
+)
+def test_init_layout_of_three_keys(folder, keys, rows):
+    values = "".join(f"{key[0]},{key[1]},MAP,0.5\n" for key in keys)
+    (folder / "table.csv").write_text("system,part,metric,value\n" + values)
+    (folder / "values.csv").write_text(
+        "system,part,metric,value\n" + values.replace(",0.5", ",0.6")
+    )
+    call("init", "smith2026", "--table", "table.csv", "--values", "values.csv")
+    columns = [key for key in ("system", "part", "metric") if key not in rows]
+    assert record(folder / "smith2026")["layout"] == {"rows": rows, "columns": columns}

@@ -78,6 +78,8 @@ def test_selection_chapter_spellings(form):
         ("Heuss (2025), Table 2.1", Selection("artefact", "heuss2025", "2", "table_2_1")),
         ("Tbl. 2.1 of Heuss 2025", Selection("artefact", "heuss2025", "2", "table_2_1")),
         ("Łajewska Table 4.8", Selection("artefact", "lajewska2025", "4", "table_4_8")),
+        ("RankingSHAP", Selection("chapter", "heuss2025", "4")),
+        ("TExFAIR abolghasemi2026", Selection("chapter", "abolghasemi2026", "4")),
         ("abolghasemi, chapter 5", Selection("chapter", "abolghasemi2026", "5")),
     ],
 )
@@ -96,7 +98,8 @@ def test_selection_other_names(name, expected):
         ("lajewska2025/table_4_88", "did you mean lajewska2025/table_4_8"),
         ("lajewskaa", "did you mean lajewska2025"),
         ("abolghasemi", "is ambiguous (abolghasemi2024, abolghasemi2026); use one of these names."),
-        ("RankingSHAP", "did you mean heuss2025_ch4?"),
+        ("listwise attribution", "did you mean heuss2025_ch4?"),
+        ("TExFAIR", "is ambiguous (abolghasemi2024_ch1, abolghasemi2026_ch4)"),
         ("ginger nuggets", "did you mean lajewska2025_ch6"),
         ("table 99.99", "`everycell list` lists them all."),
         ("", "`everycell list` lists them all."),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from everycell.cli.rebuild_check import differences_beyond
+from everycell.cli.rebuild_check import differences_beyond, kept_variables
 from everycell.receipts.diff import Difference
 
 NEW = "row,metric,value,error\na,MAP,0.2,0.01\nb,MAP,0.7,0.02\na,p,0.001,0.03\nb,p,0.9,0.04\n"
@@ -57,3 +57,36 @@ def test_differences_beyond_pictures(tmp_path, form):
         compared = Difference(name="embedded/toy/figure_1", files=tuple(names))
         beyond = differences_beyond(compared, tmp_path / "old", tmp_path / "new", 0.2)
         assert beyond == names[: 2 - len(names)]
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize(
+    ("variable", "is_kept"),
+    [
+        ("BASH_ENV", False),
+        ("ENV", False),
+        ("BASH_FUNC_python%%", False),
+        ("LD_PRELOAD", False),
+        ("LD_LIBRARY_PATH", False),
+        ("PYTHONHOME", False),
+        ("SNAKEMAKE_PROFILE", False),
+        ("JAVA_TOOL_OPTIONS", False),
+        ("MATPLOTLIBRC", False),
+        ("OPENBLAS_CORETYPE", False),
+        ("R_PROFILE_USER", False),
+        ("XDG_CONFIG_HOME", False),
+        ("OTHER_SERVICE", False),
+        ("PATH", True),
+        ("HOME", True),
+        ("EVERYCELL_MIRROR", True),
+        ("https_proxy", True),
+        ("MY_SERVICE", True),
+        ("YOUR_SERVICE", True),
+    ],
+)
+def test_kept_variables(tmp_path, monkeypatch, variable, is_kept):
+    settings = {"config.yaml": "{url: u, key: MY_SERVICE}", "mine.yaml": "key: YOUR_SERVICE"}
+    for name, text in settings.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv(variable, "a")
+    assert (variable in kept_variables(*map(tmp_path.joinpath, settings))) == is_kept

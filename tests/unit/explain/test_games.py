@@ -1,5 +1,7 @@
 """The game of a ranked list: ranks, value functions by hand and by scipy, masks, bad input."""
 
+import sys
+
 import numpy as np
 import pytest
 from data_errors import refused
@@ -62,6 +64,15 @@ def test_ranks_of_counted(m, n, seed, last):
 def test_ranks_of_long_rankings(documents, ties):
     scores = np.random.default_rng(0).integers(0, 50, (3, documents)).astype(float)
     assert _ranks(scores, ties).tolist() == ranks_of(scores, ties).tolist()
+
+
+@pytest.mark.parametrize("ties", ["first", "last"])
+def test_ranks_of_without_numba(monkeypatch, ties):
+    scores = np.random.default_rng(0).integers(0, 3, (50, 7)).astype(float)
+    expected = _ranks(scores, ties)
+    monkeypatch.setattr(module, "_IS_COMPILED", False)
+    monkeypatch.setitem(sys.modules, "everycell.explain.compiled", None)
+    assert _ranks(scores, ties).tolist() == expected.tolist()
 
 
 def test_ranks_of_ties_of_released_code():

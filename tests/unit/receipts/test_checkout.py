@@ -1,6 +1,7 @@
 """The commit in a receipt, and the code that differs from it."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -8,7 +9,6 @@ import pytest
 from everycell.receipts.checkout import (
     changed_since,
     commit_of,
-    ignored_files,
     is_shallow,
     read_checkout,
     state_of_code,
@@ -67,19 +67,106 @@ def test_difference_other_files(project, path):
     assert difference_of(project) is None
 
 
-@pytest.mark.parametrize("variable", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"])
+@pytest.mark.parametrize(
+    "variable", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"]
+)
 def test_read_checkout_variables_of_git(project, tmp_path, monkeypatch, variable):
     commit = commit_of(project)
     monkeypatch.setenv(variable, str(tmp_path / "nowhere"))
     assert read_checkout(project) == {"commit": commit, "changed": []}
 
 
-@pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree"])
-def test_read_checkout_files_hidden_from_git(project, mark):
-    path = "workflow/papers/toy/ch1.py"
-    git(project, "update-index", mark, path)
-    (project / path).write_text("a = 1\n")
-    assert read_checkout(project)["changed"] == [path]
+CODE = "workflow/papers/toy/ch1.py"
+
+
+def replace_commit(project):
+    """Give the commit under its name the content of another one."""
+    commit = commit_of(project)
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "Second")
+    git(project, "replace", commit, "HEAD")
+    git(project, "reset", "-q", "--soft", commit)
+
+
+def use_another_folder(project):
+    other = f"{project.parents[1]}-other"
+    shutil.copytree(project.parents[1], other)
+    git(other, "checkout", "-q", ".")
+    git(project, "config", "core.worktree", other)
+
+
+def edit_attributes(project, attribute):
+    (project.parents[1] / ".git/info/attributes").write_text(f"* {attribute}\n")
+    git(project, "config", "filter.old.clean", "true")
+
+
+#: Ways to hide from Git that a file is not the empty file of the commit.
+HIDING = {
+    "assumed": lambda project: git(project, "update-index", "--assume-unchanged", CODE),
+    "skipped": lambda project: git(project, "update-index", "--skip-worktree", CODE),
+    "replaced": replace_commit,
+    "folder": use_another_folder,
+    "filter": lambda project: edit_attributes(project, "filter=old"),
+}
+
+
+@pytest.mark.parametrize("way", HIDING)
+def test_read_checkout_files_hidden_from_git(project, way):
+    (project / CODE).write_text("a = 1\n")
+    HIDING[way](project)
+    assert read_checkout(project)["changed"] == [CODE]
+
+
+def test_read_checkout_line_ends(project):
+    """Python may read a carriage return in a string, so no setting of Git hides it."""
+    (project / CODE).write_bytes(b"a = 1\n")
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "Second")
+    git(project, "config", "core.autocrlf", "true")
+    (project / CODE).write_bytes(b"a = 1\r\n")
+    assert read_checkout(project)["changed"] == [CODE]
+
+
+def test_read_checkout_same_size_and_time(project):
+    git(project, "config", "core.trustctime", "false")
+    for text in ("a = 1\n", "a = 2\n"):
+        (project / CODE).write_text(text)
+        os.utime(project / CODE, (0, 0))
+        if "1" in text:
+            git(project, "add", ".")
+            git(project, "commit", "-qm", "Second")
+    assert read_checkout(project)["changed"] == [CODE]
+
+
+@pytest.mark.parametrize("kind", ["link", "linked folders", "repository", "name"])
+def test_read_checkout_new_files(project, kind):
+    """Files behind links and in other repositories are found, also twice, but no endless loop."""
+    source, outside = project / "src", project.parents[1] / "outside"
+    source.mkdir()
+    outside.mkdir()
+    (outside / "a.py").write_text("")
+    (outside / "loop").symlink_to(outside)
+    if kind == "link":
+        (source / "a.py").symlink_to(outside / "a.py")
+    elif kind == "linked folders":
+        (source / "first").symlink_to(outside)
+        (source / "second").symlink_to(outside)
+    else:
+        name = "inner" if kind == "repository" else "x__pycache__y"
+        (source / name).mkdir()
+        (source / name / "a.py").write_text("")
+        if kind == "repository":
+            git(source / name, "init", "-q")
+    changed = [name for name in read_checkout(project)["changed"] if name.endswith(".py")]
+    assert (
+        changed
+        == {
+            "link": ["src/a.py"],
+            "linked folders": ["src/first/a.py", "src/second/a.py"],
+            "repository": ["src/inner/a.py"],
+            "name": ["src/x__pycache__y/a.py"],
+        }[kind]
+    )
 
 
 def test_read_checkout_without_repository(tmp_path):
@@ -101,13 +188,3 @@ def test_is_shallow(project, tmp_path):
     source = (project.parents[1]).as_uri()
     git(project, "clone", "-q", "--depth=1", source, tmp_path / "clone")
     assert is_shallow(tmp_path / "clone") and not is_shallow(project)
-
-
-def test_ignored_files(project, monkeypatch):
-    """Without names, Git is not asked, which would list all ignored files of a project."""
-    (project / "src").mkdir()
-    (project / "src/generated.py").write_text("")
-    assert ignored_files(["src/generated.py", "notes.py"], project) >= {"src/generated.py"}
-    assert "notes.py" not in ignored_files(["src/generated.py", "notes.py"], project)
-    monkeypatch.setattr("subprocess.run", None)
-    assert ignored_files([], project) == set()

@@ -14,7 +14,11 @@ from receipt_files import in_all_forms
 
 from everycell.base.files import sha256
 from everycell.receipts.receipts import verify, write_receipt
-from everycell.receipts.uncovered import faults_of_uncovered_code, uncovered_code
+from everycell.receipts.uncovered import (
+    faults_of_uncovered_code,
+    uncommitted_modules,
+    uncovered_code,
+)
 
 
 @pytest.fixture
@@ -92,14 +96,17 @@ def test_uncovered_code_of_virtualenv(project):
     assert str(file) in uncovered_code([], Path())
 
 
-@pytest.mark.parametrize("variable", ["PYTHONPATH", "LD_PRELOAD"])
+@pytest.mark.parametrize("variable", ["PYTHONPATH", "LD_PRELOAD", "LD_AUDIT", "path"])
 @pytest.mark.parametrize("folder", ["elsewhere", "project/build"])
 def test_uncovered_code_of_variables(project, monkeypatch, variable, folder):
     """They run before the job, and may leave no trace among its modules."""
     file = project.parent / folder / "sitecustomize.py"
     file.parent.mkdir()
     file.write_text("")
-    monkeypatch.setenv(variable, str(file.parent if variable == "PYTHONPATH" else file))
+    if variable == "path":  # such as by a `.pth` file
+        monkeypatch.syspath_prepend(file.parent)
+    else:
+        monkeypatch.setenv(variable, str(file.parent if variable == "PYTHONPATH" else file))
     assert str(file) in uncovered_code([], Path())
 
 
@@ -148,16 +155,59 @@ def test_verify_uncovered_code(project):
 
 @pytest.mark.fault("receipt")
 @pytest.mark.parametrize("pattern", ["*.local.py", "/private/", ".gitignore", "private/a*"])
-@pytest.mark.parametrize("is_tracked", [False, True])
-def test_faults_of_uncovered_code_ignored_by_git(project, pattern, is_tracked):
-    """A clone of the project has no such file, unless it was added nevertheless."""
+@pytest.mark.parametrize("state", ["new", "committed", "edited"])
+def test_faults_of_uncovered_code_not_in_git(project, pattern, state):
+    """A clone of the project has no such file, whether or not Git ignores it."""
     name = "private/a.local.py"
     file = project / name
     file.parent.mkdir()
     file.write_text("")
     (project / ".gitignore").write_text(f"{pattern}\n")
-    for command in (["init", "-q"], *([["add", "-f", name]] if is_tracked else [])):
-        subprocess.run(["git", "-C", project, *command], check=True)
+    git = ["git", "-C", project, "-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (
+        ["init", "-q"],
+        ["add", "-f", ".gitignore" if state == "new" else "."],
+        ["commit", "-qm", "First"],
+    ):
+        subprocess.run([*git, *command], check=True)
+    if state == "edited":
+        file.write_text("a = 1\n")
     faults = faults_of_uncovered_code({name: sha256(file)}, "It was made", project)
-    is_fault = pattern != ".gitignore" and not is_tracked
-    assert [name in fault and "Git ignores" in fault for fault in faults] == [True] * is_fault
+    assert [name in fault and "not in Git" in fault for fault in faults] == (
+        [] if state == "committed" else [True]
+    )
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize("folder", ["src", "workflow"])
+@pytest.mark.parametrize(
+    "name", ["bottleneck.py", "numexpr/__init__.py", "sitecustomize.py", "a.so"]
+)
+@pytest.mark.parametrize("state", ["new", "ignored", "edited", "committed"])
+def test_uncommitted_modules(project, folder, name, state):
+    """Modules of a project that no script imports, but an installed package might."""
+    git = ["git", "-C", project, "-c", "user.name=a", "-c", "user.email=a@b"]
+    file = project / folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    (project / ".gitignore").write_text("*\n" if state == "ignored" else "")
+    if state in ("edited", "committed"):
+        file.write_text("")
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "First", "--allow-empty"]):
+        subprocess.run([*git, *command], check=True)
+    if state != "committed":
+        file.write_text("a = 1\n")
+    expected = [] if state == "committed" else [f"{folder}/{name}"]
+    assert uncommitted_modules(project) == expected
+
+
+@pytest.mark.parametrize("is_imported", [True, False])
+def test_uncommitted_modules_of_the_code(project, is_imported):
+    """A module that a function of a chapter imports has a hash, and may be worked on."""
+    (project / "src").mkdir()
+    (project / "src/helper.py").write_text("")
+    (project / "workflow/papers/toy").mkdir(parents=True)
+    (project / "workflow/papers/toy/ch1.py").write_text("import helper\n" * is_imported)
+    git = ["git", "-C", project, "-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "-q"], ["commit", "-qm", "First", "--allow-empty"]):
+        subprocess.run([*git, *command], check=True)
+    assert uncommitted_modules(project) == ([] if is_imported else ["src/helper.py"])

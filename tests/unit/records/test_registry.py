@@ -83,7 +83,9 @@ def test_read_part_feeds_its_paper(repository):
     for path in parts:
         for data_set in read_part(path).sets.values():
             for artefact in data_set.feeds:
-                assert re.fullmatch(rf"{path.parent.name}/(table|figure)(_[A-Z0-9]+)+", artefact)
+                assert re.fullmatch(
+                    rf"{path.parent.name}/(table|figure|text)(_[A-Z0-9]+)+", artefact
+                )
 
 
 def write_part(project: Path, paper: str, content: dict) -> Path:

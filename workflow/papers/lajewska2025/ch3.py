@@ -16,6 +16,7 @@ from everycell.retrieval.evaluation import evaluate
 from everycell.retrieval.significance import change_ranges, compare_paired_and_unpaired
 from everycell.trec.runs import read_qrels, read_run
 from papers.lajewska2025.cast_data import PASSAGE, passages_to_documents, shorten_ids
+from papers.lajewska2025.ch3_tuning import read_grid, tuned_points
 
 #: Metrics of a test -> decimals.
 TESTS = {
@@ -133,6 +134,9 @@ def distances(job: ResultJob) -> None:
                 verdict = "yes" if p[baseline, system, metric] < job.params.alpha else "no"
                 rows.append((system, baseline, f"{metric} significant", verdict))
     job.write_table(pd.DataFrame(rows, columns=["row", "than", "metric", "value"]))
+    grids = map(read_grid, map(Path, job.input.grids))
+    points = tuned_points(dict(zip(job.params.years, grids, strict=True)), job.params.bm25)
+    job.write_supplement(points, "tuning", {"b": 2, "k1": 2, "recall": 4})
 
 
 def significance(job: ResultJob) -> None:

@@ -56,6 +56,9 @@ use rule table as lajewska2025_ch3_distances with:
         rebuilt="results/{tier}/lajewska2025/table_3_2.csv",
         tests="results/{tier}/lajewska2025/table_3_2.tests.csv",
         reported="published/lajewska2025/table_3_2.csv",
+        grids=bm25_grids,
+    output:
+        **table_files(tables=["tuning"]),
     pathvars:
         result="{tier}/lajewska2025/text_3_3_3",
     wildcard_constraints:
@@ -71,6 +74,11 @@ use rule table as lajewska2025_ch3_distances with:
             ("WaterlooClarke@TREC’21", "BaselineOrganizers@TREC’21"),
             ("WaterlooClarke reproduced by us", "BaselineOrganizers"),
         ],
+        years=CAST_YEARS["full"],
+        bm25={
+            "of the thesis": CAST_SYSTEM.bm25.tuned.model_dump(),
+            "of WaterlooClarke": {"k1": 1.18, "b": 0.45},  # L776
+        },
     message:
         "Differences in the text of section 3.3.3"
 

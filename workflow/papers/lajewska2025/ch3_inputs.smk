@@ -23,6 +23,12 @@ CAST_SYSTEM = SETTINGS.cast_systems
 #: Data set of the chapter in the registry.
 CAST = "cast-reproducibility"
 
+#: The authors' grids of BM25, for both years.
+CAST_GRIDS = [
+    resource(f"{CAST}/bm25_tuning/bm25_parameters_ranking_{year}.csv")
+    for year in CAST_YEARS["full"]
+]
+
 # All small files of the chapter.
 FETCHED_TOGETHER[CAST] = [
     resource(key)
@@ -35,7 +41,7 @@ FETCHED_TOGETHER[CAST] = [
             for run in systems.values()
         ),
     )
-]
+] + CAST_GRIDS
 
 
 def files_of_2021(wildcards):
@@ -71,6 +77,13 @@ def files_of_tier(wildcards):
             )
         runs.append(str(existing[0]))
     return runs + files_of_2021(wildcards)
+
+
+def bm25_grids(wildcards):
+    """Recall of BM25 by its parameters, per year: the authors' files, or ours."""
+    if wildcards.tier == "full":
+        return [f"work/castfull/{year}/bm25.csv" for year in CAST_YEARS["full"]]
+    return CAST_GRIDS
 
 
 def is_run_here(wildcards):

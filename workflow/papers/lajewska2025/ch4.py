@@ -5,8 +5,10 @@ One function per rule of ``ch4.smk``.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,6 +27,7 @@ from papers.lajewska2025.rejection_figure import write_rejection_figure
 from papers.lajewska2025.user_study_data import (
     ANSWERABILITY,
     VIEWPOINTS,
+    failed_checks,
     read_comment_counts,
     read_expert_scores,
     read_response_limitations,
@@ -278,6 +281,32 @@ def sizes(job: ResultJob) -> None:
     job.write_table(table.sort_values("row", key=lambda row: row.map(order.index), kind="stable"))
 
 
+def power_analysis(
+    ratings: pd.DataFrame, dimension: str, *, alpha: float, power: float
+) -> dict[str, float]:
+    """Power of a study's first run, and ratings per condition that the next one needs (p. 61)."""
+    groups = ratings["Condition"].nunique()
+    f_value = anova_table(ratings, dimension, ["Condition"]).loc["Condition", "F"]
+    planned = power_from_f(
+        f_value, groups=groups, per_group=len(ratings) // groups, alpha=alpha, power=power
+    )
+    return {"F": f_value} | asdict(planned)
+
+
+def attention_counts(files: Any) -> pd.DataFrame:
+    """Attention checks of accepted workers, and those that failed, by study."""
+    failed = {
+        "Answerability": failed_checks(Path(files.both_runs)),
+        "Viewpoints": failed_checks(Path(files.viewpoints)),
+    }
+    rows = [
+        (study, metric, value)
+        for study, checks in failed.items()
+        for metric, value in (("checks", len(checks)), ("failed", int(checks.sum())))
+    ]
+    return pd.DataFrame(rows, columns=["study", "metric", "value"])
+
+
 def text(job: ResultJob) -> None:
     """Numbers that only the text of chapter 4 states."""
     files, params = job.input, job.params
@@ -288,15 +317,13 @@ def text(job: ResultJob) -> None:
     # Both files have the theme under the same name. Every rating has a coded comment.
     comments = (files.answerability_comments, files.viewpoints_comments)
     useful = sum(read_comment_counts(Path(path))["usefulness"].sum() for path in comments)
-    conditions = first["Condition"].nunique()
-    planned = power_from_f(
-        anova_table(first, "Factual Correctness", ["Condition"]).loc["Condition", "F"],
-        groups=conditions,
-        per_group=len(first) // conditions,
-        alpha=params.alpha,
-        power=params.power,
-    )
-    reached = "low" if planned.achieved_power < params.power else "high"
+    analysis = partial(power_analysis, alpha=params.alpha, power=params.power)
+    planned = {
+        ("Answerability", "Factual Correctness"): analysis(first, "Factual Correctness"),
+        ("Viewpoints", "Diversity"): analysis(viewpoints, "Diversity"),
+    }
+    achieved = planned["Answerability", "Factual Correctness"]["achieved_power"]
+    reached = "low" if achieved < params.power else "high"
     rows = [
         ("Answerability", "workers", workers(len(both))),
         ("Viewpoints", "workers", workers(len(viewpoints))),
@@ -310,3 +337,12 @@ def text(job: ResultJob) -> None:
         ("Answerability", "power_of_first_run", reached),
     ]
     job.write_table(pd.DataFrame(rows, columns=["study", "metric", "value"]))
+    cells = [
+        (*study, metric, value)
+        for study, values in planned.items()
+        for metric, value in values.items()
+    ]
+    table = pd.DataFrame(cells, columns=["study", "dependent_variable", "metric", "value"])
+    decimals = {"per_group": 1, "per_group_needed": 0}
+    job.write_supplement(table, "power", {"all": 3} | decimals)
+    job.write_supplement(attention_counts(files), "attention", {"all": 0})

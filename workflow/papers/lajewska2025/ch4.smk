@@ -197,6 +197,8 @@ use rule table as lajewska2025_ch4_text with:
         experts=LIMITATIONS_EXPERTS,
         answerability_comments=CH4_COMMENTS["answerability"],
         viewpoints_comments=CH4_COMMENTS["viewpoints"],
+    output:
+        **table_files(tables=["power", "attention"]),
     pathvars:
         result="released/lajewska2025/text_4_3",
     params:

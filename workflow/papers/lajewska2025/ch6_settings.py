@@ -152,11 +152,11 @@ class FullGinger(Settings):
         description="Language model that detects nuggets and writes: a key of `language_models`.",
     )
     duo: str | None = Field(
-        None,
+        "castorini/duot5-base-msmarco",
         min_length=1,
         description=(
-            "T5 that ranks clusters pairwise, such as castorini/duot5-base-msmarco: a folder with "
-            "safetensors, or a name on the hub; null: cosine similarity of embeddings."
+            "duoT5, which ranks clusters pairwise (page 102): a folder with safetensors, or a name "
+            "on the hub; null: cosine similarity of embeddings."
         ),
     )
     inference: str = Field(

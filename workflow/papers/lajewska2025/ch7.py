@@ -34,6 +34,7 @@ from papers.lajewska2025.user_study_data import (
     EXPLANATION_RATINGS,
     RESPONSE_RATINGS,
     TRANSPARENCY_FACTORS,
+    failed_checks,
     read_pilot,
     read_transparency,
 )
@@ -233,6 +234,14 @@ def themes_by_condition(comments: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["theme", "condition", "metric", "value"])
 
 
+def failing_workers(failed: pd.Series, workers: pd.Series, checks: int) -> pd.DataFrame:
+    """Number of workers by the number of attention checks that they failed, including zero."""
+    counts = failed.groupby(workers).sum().value_counts().reindex(range(checks + 1), fill_value=0)
+    return pd.DataFrame(
+        {"failed checks": counts.index, "metric": "workers", "value": counts.to_numpy()}
+    )
+
+
 def text(job: ResultJob) -> None:
     """Numbers of section 7.3 and of the comments: workers, power analysis, themes."""
     files, params = job.input, job.params
@@ -253,6 +262,10 @@ def text(job: ResultJob) -> None:
         {"mean": 2, "median": 1},
     )
     job.write_supplement(themes_by_condition(comments), "themes", {"workers": 0})
+    attention = failing_workers(
+        failed_checks(Path(files.ratings)), ratings["Worker"], params.pairs_per_hit
+    )
+    job.write_supplement(attention, "attention", {"workers": 0})
     job.write_supplement(
         power,
         "power",

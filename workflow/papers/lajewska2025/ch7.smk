@@ -125,11 +125,12 @@ use rule table as lajewska2025_ch7_text with:
         comments=CH7_COMMENTS,
         pilot=CH7_PILOT,
     output:
-        **table_files(tables=["power", "themes", "familiarity"]),
+        **table_files(tables=["power", "themes", "familiarity", "attention"]),
     pathvars:
         result="released/lajewska2025/text_7_3",
     params:
         **runs("lajewska2025/ch7:text"),
+        pairs_per_hit=10,
         alpha=SETTINGS.user_studies.alpha,
         power=SETTINGS.user_studies.power,
     message:

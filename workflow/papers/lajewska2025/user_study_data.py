@@ -134,6 +134,14 @@ def read_answers(path: Path, column: str, labels: Sequence[str]) -> pd.Series:
     return pd.Series(pd.Categorical(answers, categories=labels), name=column)
 
 
+def failed_checks(path: Path) -> pd.Series:
+    """Whether each attention check failed: the selected sentence is not the correct summary."""
+    raw = read_columns(path, ["summaries_scores", "summary_result"])
+    scores = raw["summaries_scores"].str.findall(r"\d")
+    correct = scores.map(lambda options: options.index("1") + 1)
+    return raw["summary_result"].astype(float) != correct
+
+
 def query_sha256(query: str) -> str:
     """First 12 hex digits of a normalised text's hash, to compare texts without copying them.
 

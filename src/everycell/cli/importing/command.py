@@ -35,11 +35,7 @@ def import_table(
 ) -> None:
     """Read published values from a table as it is printed.
 
-    It shows each row of the source with the values read from it below. Examples:
-
-    everycell import paper.tex --number 2
-
-    everycell import README.md table.csv
+    It shows each row of the source with the values read from it below.
     """
     from everycell.base.csv_files import csv_text
     from everycell.base.errors import DataError

@@ -340,7 +340,8 @@ class _Tables(HTMLParser):
 def html_tables(path: object, text: str) -> list[SourceTable]:
     """Read the tables of an HTML page; a table within a cell is part of its text."""
     parser = _Tables(path)
-    parser.feed(text)
+    # A tag without an end is text; the parser would search for the end of each from there.
+    parser.feed(text[: text.rfind(">") + 1])
     parser.close()
     return parser.tables
 

@@ -12,6 +12,7 @@ from everycell.base.errors import DataError
 from everycell.cli.importing.grids import SourceTable
 from everycell.cli.importing.values import READABLE, SourceCell, split_cell
 from everycell.records.cells import DESCRIPTION
+from everycell.trec.runs import normalise_name
 
 #: Arrows in a heading, which say whether higher or lower values are better.
 _ARROWS = "↑↓▲▼⇑⇓"
@@ -20,6 +21,12 @@ _UNIT = re.compile(rf"(?<!\s)\s*+[(\[]\s*+(?:in )?(%|[{_ARROWS}])\s*+[)\]]")
 _NUMERIC = re.compile(r"[^\w]*\d")
 _COLLECTIONS = re.compile(r"data_?sets?|collections?|corpus|corpora|benchmarks?|tasks?|test_sets?")
 _MEASURES = re.compile(r"metrics?|measures?")
+#: Collections whose names rows may have, in lower-case letters and digits.
+_KNOWN_COLLECTIONS = re.compile(
+    r"(trec)?(dl|cast|deep|robust|core|covid|news|web)(20)?\d*|nfcorpus|fiqa(2018)?|scifact|scidocs|"
+    r"(climate)?fever|arguana|hotpotqa|touche(2020)?|quora|nq|naturalquestions|msmarco(dev)?|"
+    r"dbpedia(entity)?|cqadupstack|bioasq|signal1m(rt)?|triviaqa|squad"
+)
 
 
 def count_head(table: SourceTable) -> int:
@@ -185,6 +192,12 @@ def name_columns(
         column: [headings[row] or f"column {column + 1}" for row in levels]
         for column, headings in texts.items()
     }
+    if len(numbers) == 1 and texts[numbers[0]][-1].lower() in ("value", "values"):
+        # One value per row: its heading is no key.
+        if measure is not None:
+            return {numbers[0]: [measure]}, ["metric"]
+        if "metric" in row_names:
+            return {numbers[0]: []}, []
     free = next(name for name in ("collection", "system", "heading") if name not in row_names)
     if measure is None and "metric" in row_names:
         name = "system" if "system" not in row_names else free
@@ -220,6 +233,12 @@ def names_measures(
     headings = {name for names in _headings(table, head, numbers).values() for name in names}
     rows = [is_measure(key[-1]) for key in keys.values()]
     return 2 * sum(rows) > len(rows) and not any(map(is_measure, headings))
+
+
+def names_collections(keys: Mapping[int, Sequence[str]]) -> bool:
+    """Whether most rows are named by well-known collections."""
+    names = [normalise_name(key[-1]) for key in keys.values()]
+    return 2 * sum(bool(_KNOWN_COLLECTIONS.fullmatch(name)) for name in names) > len(names)
 
 
 def _join(headings: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from everycell.cli.importing.headings import (
     label_of_column,
     name_columns,
     name_rows,
+    names_collections,
     names_measures,
 )
 from everycell.cli.importing.offers import BOLD, UNDERLINED
@@ -70,6 +71,8 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
     is_given = measure is not None or "metric" in row_names
     if not is_given and names_measures(table, head, numbers, row_keys):
         row_names[-1] = "metric"
+    if row_names[-1] == "system" and names_collections(row_keys):
+        row_names[-1] = "collection"
     column_keys, column_names = name_columns(table, head, numbers, measure, row_names)
     values = _by_position(table, numbers, body, parts)
     plain = _plain_values(path, table, head, values, row_keys, notes)

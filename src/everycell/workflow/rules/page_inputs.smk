@@ -32,8 +32,17 @@ def shown_verdicts(wildcards):
         for target in targets
         for file in (TARGETS[target] if target in TARGETS else configured_in_full(target))
     }
-    requested = requested or all_files & set(rules.default.input)
+    requested = requested or all_files & default_files()
     on_disk = {file for file in all_files - requested if Path(file).exists()}
     return [
         file if file in requested else before_update(file) for file in sorted(requested | on_disk)
     ]
+
+
+def default_files():
+    """Inputs of the default target, whose input functions have no wildcards."""
+    return {
+        file
+        for item in rules.default.input
+        for file in (item(None) if callable(item) else [str(item)])
+    }

@@ -4,6 +4,7 @@ import os
 import re
 import site
 import sys
+from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +20,7 @@ from snakemake.script import PythonScript
 from snakemake.sourcecache import LocalSourceFile
 
 from everycell.base.installation import DISTRIBUTION, requirement
-from everycell.workflow import first_statements
+from everycell.workflow import UNQUOTED, first_statements
 from everycell.workflow.planned_jobs import CACHE
 
 KNOWN_VERSIONS = ">=9.20,<10"
@@ -43,10 +44,9 @@ if not IS_LISTING and not os.access(OWN_FOLDER, os.W_OK | os.X_OK):
 
 # Snakemake does not quote the path of Python in the command of a script. The path relative to the
 # repository might not have special characters.
-SPECIAL = re.compile(r"[^\w@%+=:,./-]")
-if SPECIAL.search(sys.executable):
+if UNQUOTED.search(sys.executable):
     sys.executable, absolute = os.path.relpath(sys.executable), sys.executable
-    if SPECIAL.search(sys.executable):
+    if UNQUOTED.search(sys.executable):
         raise WorkflowError(
             f"Snakemake cannot run scripts with {absolute}, whose path contains spaces or other "
             "special characters; install everycell in an environment without them."
@@ -159,6 +159,32 @@ def rules_before(targets):
     return rules_by_part
 
 
+@cache
+def job_of(path):
+    """Rule that makes a file, with its wildcards and inputs; None if no rule does."""
+    maker = next((known for known in workflow.rules if known.is_producer(path)), None)
+    if maker is None:
+        return None
+    wildcards = maker.get_wildcards(path)
+    files = maker.expand_input(Wildcards(fromdict=wildcards))[0]
+    return maker, wildcards, [str(file) for file in files]
+
+
+def released_files_of(target):
+    """Keys of the released files behind a file."""
+    cache_folder, keys, seen, pending = Path(SETTINGS.cache), [], set(), [target]
+    while pending:
+        path = pending.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        if Path(path).is_relative_to(cache_folder):
+            keys.append(str(Path(path).relative_to(cache_folder)))
+        elif job := job_of(path):
+            pending.extend(job[2])
+    return sorted(keys)
+
+
 def rules_of_target(target):
     """Rules that make a file, by name."""
     values, makers, inputs, pending = {}, {}, {}, [target]
@@ -166,13 +192,12 @@ def rules_of_target(target):
         path = pending.pop()
         if path in makers or Path(path).is_relative_to(SETTINGS.cache):
             continue
-        maker = next((known for known in workflow.rules if known.is_producer(path)), None)
-        if maker is None:
+        job = job_of(path)
+        if job is None:
             continue
+        maker, wildcards, files = job
         makers[path] = maker
-        wildcards = maker.get_wildcards(path)
         values.setdefault(maker.name, []).append(wildcards)
-        files = [str(file) for file in maker.expand_input(Wildcards(fromdict=wildcards))[0]]
         inputs.setdefault(maker.name, []).extend(files)
         pending.extend(files)
     return {

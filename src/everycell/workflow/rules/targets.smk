@@ -1,4 +1,6 @@
 # Targets: names for sets of results with their verdicts and the page.
+from everycell.records.registry import load_registry
+from everycell.sources.availability import obstacle
 
 TARGETS = {tier: runnable(tier) for tier in TIERS if tier != "full"}
 if any(artefact.record.errata for artefact in all_artefacts(PAPERS)):
@@ -103,6 +105,60 @@ def made_in_full(target):
         return with_results(configured_in_full(target))
 
     return files
+
+
+#: Megabytes that the default target downloads for one result at most.
+SMALL = 20
+
+
+@cache
+def reproduced_in_minutes(slow):
+    """Verdict files of all results that compute published values, and why some are left out.
+
+    Runs on surrogate data are left out, and so are `slow` results, by id, and results whose
+    released files cannot be fetched or are large.
+    """
+    registry, files = load_registry(ROOT), []
+    left_out = {"they take longer than five minutes": list(slow)} if slow else {}
+    for tier in ("embedded", "released"):
+        for artefact in all_artefacts(PAPERS):
+            declared = artefact.record.tiers.get(tier)
+            if declared and declared.state == "reproduced" and artefact.id not in slow:
+                file = verdict_file(artefact, tier)
+                keys = released_files_of(file.replace(".verdicts.json", ".csv"))
+                if reason := obstacle(keys, SETTINGS, registry, megabytes=SMALL):
+                    left_out.setdefault(reason, []).append(artefact.id)
+                else:
+                    files.append(file)
+    return files, left_out
+
+
+def reproduced_except(slow):
+    """Input function of the default target, which reports the results that it leaves out."""
+
+    def files(wildcards):
+        files, left_out = reproduced_in_minutes(slow)
+        logger.warning(describe_left_out(left_out))
+        return with_results(files)
+
+    return files
+
+
+def describe_left_out(left_out):
+    """Sentence on the results that the default target leaves out, and how to get them."""
+    reasons = "; ".join(
+        f"{len(ids)} since {reason} ({', '.join(ids[:3])}{', ...' * (len(ids) > 3)})"
+        for reason, ids in left_out.items()
+    )
+    sentence = (
+        f"everycell: left out are all runs on surrogate data, and {reasons or 'nothing else'}."
+    )
+    if left_out.keys() - {"they take longer than five minutes"}:
+        sentence += (
+            " With a network, or EVERYCELL_MIRROR set to a folder with the released data "
+            "(docs/data.md), the same command makes them."
+        )
+    return f"{sentence} `everycell make all` makes everything."
 
 
 for target in IN_FULL:

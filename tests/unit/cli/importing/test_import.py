@@ -366,3 +366,31 @@ def test_import_several_tables(folder):
 def test_import_existing_file(folder):
     imported("README.md", MARKDOWN)
     assert "out.csv already exists" in refused("import", "README.md", "out.csv")
+
+
+@pytest.mark.parametrize("text", ["<a", "<a <b", "</", "<!", "<?", "<![", "<td "])
+def test_import_unclosed_tags(tmp_path, monkeypatch, text):
+    """Their number must not matter: in quadratic time, these would take minutes."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.html").write_text(text * 200_000)
+    assert "a.html has no table" in refused("import", "a.html")
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("||BM25|E5|\n|-|-|-|\n|NF-Corpus|34.3|30|\n|TREC-COVID|68|66|\n", "collection,system"),
+        ("|System|BM25|E5|\n|-|-|-|\n|DL19|34.3|30|\n|DL 2020|68|66|\n", "collection,system"),
+        ("||BM25|E5|\n|-|-|-|\n|Covid model|34.3|30|\n|B|68|66|\n", "system,collection"),
+    ],
+)
+def test_import_rows_of_collections(folder, text, header):
+    imported("t.md", text, "--measure", "nDCG@10")
+    assert Path("out.csv").read_text().startswith(f"{header},metric,value\n")
+
+
+def test_import_one_value_per_row(folder):
+    """A CSV that already has a row per value keeps its keys."""
+    text = "Data_Set,Algorithm,Measure,Value\nA,X,MAP,1.0\nA,Y,MAP,0.5\nB,X,MAP,0.4\n"
+    assert imported("t.csv", text)["A", "X", "MAP"] == "1.0"
+    assert imported("s.csv", "System,Value\nX,1.0\nY,0.5\n", "--measure", "RR")["X", "RR"] == "1.0"

@@ -1,0 +1,144 @@
+"""Readings of a block of cells: found again if planted, and not found in random differences."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from everycell.verdicts.judge import judge
+from everycell.verdicts.readings import (
+    CHANCE_LEVEL,
+    Block,
+    Search,
+    cell_readings,
+    chance_of_gain,
+    replacement,
+    search_readings,
+)
+
+SYSTEMS, MEASURES = "abcde", ("MAP", "P@5", "nDCG")
+KEYS = [{"system": s, "metric": m} for s, m in itertools.product(SYSTEMS, MEASURES)]
+VALUES = np.random.default_rng(5).uniform(0.2, 0.9, len(KEYS))
+
+
+def block_of(published: np.ndarray, reproduced: np.ndarray = VALUES, decimals=3) -> Block:
+    digits = np.full(len(KEYS), float(decimals))
+    return Block(KEYS, published, digits, np.full(len(KEYS), True), reproduced)
+
+
+def rows_of(**key: str) -> np.ndarray:
+    return np.array([key.items() <= cell.items() for cell in KEYS])
+
+
+def search(published: np.ndarray, *readings, decimals=3) -> Search:
+    block = block_of(published, decimals=decimals)
+    return search_readings(block, [*readings, *cell_readings(block, ["system", "metric"])])
+
+
+def with_rows(values: np.ndarray, *pairs: tuple[str, str], column: str) -> np.ndarray:
+    """Values in which the first row or column of each pair has the values of the second."""
+    changed = values.copy()
+    for name, source in pairs:
+        changed[rows_of(**{column: name})] = values[rows_of(**{column: source})]
+    return changed
+
+
+def truncated(values: np.ndarray) -> np.ndarray:
+    return np.floor(values * 1000 + 1e-9) / 1000
+
+
+SWAPPED = with_rows(VALUES, ("b", "d"), ("d", "b"), column="system")
+PLANTED = {
+    "b swapped with d (system)": SWAPPED,
+    "P@5 swapped with nDCG (metric)": with_rows(
+        VALUES, ("P@5", "nDCG"), ("nDCG", "P@5"), column="metric"
+    ),
+    "values of e repeated for c (system)": with_rows(VALUES, ("c", "e"), column="system"),
+    "all values multiplied by 100": 100 * VALUES,
+    "P@5 divided by 100": np.where(rows_of(metric="P@5"), VALUES / 100, VALUES),
+    "values truncated": truncated(VALUES),
+    "values rounded up": truncated(VALUES) + 0.001,
+    "b swapped with d (system) and values truncated": truncated(SWAPPED),
+    "b swapped with d (system) and MAP multiplied by 100": np.where(
+        rows_of(metric="MAP"), 100 * SWAPPED, SWAPPED
+    ),
+}
+
+
+@pytest.mark.parametrize("description", PLANTED)
+def test_search_readings_planted(description):
+    outcome = search(PLANTED[description].round(3))
+    assert outcome.complete[0].description == description
+    assert outcome.chance(outcome.complete[0]) < CHANCE_LEVEL
+    assert bool(outcome.pairs) == (" and values" in description or " and MAP" in description)
+
+
+def test_search_readings_partial():
+    """Two numbers differ for another reason, so the reading is the closest, with its count."""
+    published = (100 * VALUES).round(3)
+    published[[2, 7]] += 3
+    outcome = search(published)
+    assert not outcome.complete
+    best = outcome.trials[0]
+    assert (best.description, best.n_equal) == ("all values multiplied by 100", 13)
+    assert np.flatnonzero(~best.is_equal).tolist() == [2, 7]
+    assert outcome.chance(best) < CHANCE_LEVEL
+
+
+def test_search_readings_declared():
+    """Values of two errata, each for some cells; NaN leaves a cell as it is."""
+    first, second = np.full((2, len(KEYS)), np.nan)
+    first[:4], second[4:8] = VALUES[:4] + 0.1, VALUES[4:8] + 0.2
+    published = np.where(np.isnan(first), np.where(np.isnan(second), VALUES, second), first)
+    readings = [replacement("one", "one", first), replacement("two", "two", second)]
+    outcome = search(published.round(3), *readings)
+    assert [trial.description for trial in outcome.complete] == ["one and two"]
+
+
+def test_search_readings_same_slot():
+    """Of two seeds, only one can be right."""
+    half = len(KEYS) // 2
+    first, second = np.full((2, len(KEYS)), np.nan)
+    first[:half], second[half:] = VALUES[:half] + 0.1, VALUES[half:] + 0.1
+    readings = [replacement("one", "seed", first), replacement("two", "seed", second)]
+    outcome = search((VALUES + 0.1).round(3), *readings)
+    descriptions = [trial.description for trial in outcome.trials]
+    assert not outcome.complete and {"one", "two"} <= {*descriptions}
+    assert "one and two" not in descriptions
+
+
+def test_search_readings_random_differences():
+    """Negative control: in at most 5 % of random tables, a reading seems better than chance."""
+    noise = np.random.default_rng(5)
+    suspected = 0
+    for _ in range(40):
+        scale = noise.choice([0.001, 0.003, 0.02])
+        outcome = search((VALUES + noise.normal(0, scale, len(KEYS))).round(3))
+        suspected += any(outcome.chance(trial) < CHANCE_LEVEL for trial in outcome.trials)
+    assert suspected <= 2
+
+
+def test_chance_of_gain_one_cell():
+    """A reading that turns one of 15 numbers equal is no evidence after 60 trials."""
+    published = VALUES.round(3)
+    published[0] += 0.004
+    assert chance_of_gain(block_of(published), 1, 1) == pytest.approx(1 / 9)
+    assert chance_of_gain(block_of(published), 1, 60) == 1
+    assert chance_of_gain(block_of(published), 2, 60) == 0
+
+
+@pytest.mark.parametrize("decimals", [0, 2, 4])
+@pytest.mark.parametrize("is_rounded", [True, False])
+def test_block_equal_as_judged(decimals, is_rounded):
+    """A value is equal if and only if its verdict would be."""
+    is_rounded = is_rounded or decimals > 0
+    units = np.array([-1.0, -0.51, -0.5, -0.49, -1e-7, 0, 1e-7, 0.3, 0.5, 0.5000001, 0.51, 1, 2])
+    published = np.full(len(units), round(12.3456, decimals))
+    values = published + units * 10.0**-decimals
+    digits, rounded = np.full(len(units), float(decimals)), np.full(len(units), is_rounded)
+    block = Block([{}] * len(units), published, digits, rounded, values)
+    expected = [
+        judge(str(p), v, decimals, measured=is_rounded) == "equal"
+        for p, v in zip(published, values, strict=True)
+    ]
+    assert block.equal(values).tolist() == expected and len({*expected}) == 2
