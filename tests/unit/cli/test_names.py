@@ -153,18 +153,18 @@ def test_plan_targets():
         (
             "{released: {state: not run, needs: Twenty people.}}",
             "toy/table_1",
-            "toy/table_1 cannot be made. released: no rule yet; needs twenty people.",
+            "toy/table_1 has no rule. released: no rule yet; needs twenty people.",
         ),
         (
             "{released: {state: drawing, needs: nothing}}",
             "toy/table_1",
-            "toy/table_1 cannot be made. released: a drawing without data. See p. 1 of the paper: "
+            "toy/table_1 has no rule. released: a drawing without data. See p. 1 of the paper: "
             "A toy table.",
         ),
         (
             "{embedded: {state: quoted, needs: Nothing.}}",
             "toy/table_1",
-            "toy/table_1 cannot be made. embedded: quoted and not computed. See p. 1 of the paper: "
+            "toy/table_1 has no rule. embedded: quoted and not computed. See p. 1 of the paper: "
             "A toy table.",
         ),
         (
