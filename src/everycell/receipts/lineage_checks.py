@@ -139,8 +139,8 @@ def _faults_of_unrecorded_files(
             names = [other for other in made_from if other in files and made_from[other] & removed]
             sentences.append(
                 f"{name[:-1]}receipt.json depends on {missing[0]}{more}, removed before `everycell "
-                f"page` noted its job and hash in {NAME}; remove {' '.join([*names, name])} and run "
-                "snakemake again."
+                f"page` noted its job and hash in {NAME}; remove {' '.join([*names, name])} and "
+                "run snakemake again."
             )
     return sentences
 
