@@ -2,7 +2,7 @@
 
 from importlib import import_module as _module
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # A string instead of an import: jobs hash every imported module, and no job needs this one.
 _PUBLIC = "everycell.public"

@@ -1,5 +1,6 @@
 """CITATION.cff agrees with the package, and has what version 1.2.0 of the format asks for."""
 
+import json
 import subprocess
 import sys
 import tomllib
@@ -57,3 +58,15 @@ def test_citation_references():
             assert reference.get(name) == getattr(known, name)
         assert reference.get("institution", {}).get("name") == known.school
         assert reference.get("collection-title") == known.booktitle
+
+
+def test_zenodo_as_citation():
+    cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
+    zenodo = json.loads((REPOSITORY / ".zenodo.json").read_text(encoding="utf-8"))
+    assert zenodo["version"] == cited["version"] and zenodo["license"] == cited["license"]
+    assert zenodo["title"].startswith(f"{cited['title']}: ")
+    assert zenodo["description"] == cited["abstract"]
+    assert zenodo["keywords"] == cited["keywords"]
+    assert zenodo["creators"] == cited["authors"]
+    dois = [reference["doi"] for reference in cited["references"] if "doi" in reference]
+    assert [identifier["identifier"] for identifier in zenodo["related_identifiers"]] == dois

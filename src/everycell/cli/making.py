@@ -299,7 +299,7 @@ def _reason(
         for name, declared in record.tiers.items()
         if tier in (None, name)
     ]
-    return f"{selection} cannot be made. {' '.join(reasons)}"
+    return f"{selection} has no rule. {' '.join(reasons)}"
 
 
 def _clause(needs: str) -> str:

@@ -18,7 +18,7 @@ from everycell.base.csv_files import csv_text
 from everycell.base.files import naming
 from everycell.base.installation import requirement
 from everycell.cli.project import refuse_existing
-from everycell.cli.table_sources import TableSource
+from everycell.cli.table_sources import RUNNERS, TableSource
 from everycell.config import Config
 from everycell.records.cells import RecordError
 from everycell.records.checks import write_schemas
@@ -151,6 +151,9 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
         script = root / PAPERS / key / source.script.name
         shutil.copyfile(source.script, script)
         paths.append(script)
+        if runner := RUNNERS.get(script.suffix):
+            template = {f"{PAPERS}/{key}/{source.rule['script']}": runner}
+            paths += _write_files(root, template, {"name": script.name})
     for name, path in source.files.items():
         add_file(
             root,

@@ -59,8 +59,9 @@ Values = Annotated[
 Script = Annotated[
     Path | None,
     typer.Option(
-        help="Instead of runs: a Python script that writes the reproduced values, in the format of "
-        "--table, to the file named by its first argument."
+        help="Instead of runs: a script in Python or R that writes the reproduced values, in the "
+        "format of --table, to the file named by its first argument; or a Jupyter notebook that "
+        "writes them to the file named by the variable EVERYCELL_VALUES."
     ),
     Input(),
 ]

@@ -31,6 +31,8 @@ EXAMPLE = FOLDER / "templates" / "example"
 MOST_COLUMNS = 12
 #: File names that are safe in rules and in the registry; Snakemake reads braces as wildcards.
 FILE_NAME = r"\w[\w .,+=@()-]*"
+#: Ending of a script in another language -> template of the Python script that runs it.
+RUNNERS = {".ipynb": "run_notebook.py.j2", ".R": "run_r.py.j2", ".r": "run_r.py.j2"}
 
 
 @dataclass
@@ -166,19 +168,20 @@ def source_from_values(values: Path, table: Path) -> TableSource:
 
 
 def source_from_script(script: Path, table: Path) -> TableSource:
-    """Source of a table whose values a Python script writes to the file that it is called with."""
+    """Source of a table whose values a script or notebook writes to the file that it is given."""
     # `__init__.py` would replace that of the paper, which every job runs.
     is_valid = re.fullmatch(FILE_NAME, script.name) and not script.name.startswith("__")
-    if script.suffix != ".py" or not is_valid:
+    if script.suffix not in (".py", *RUNNERS) or not is_valid:
         raise RecordError(
-            f"{script}: expected a Python script with a name such as table_1.py; rename it."
+            f"{script}: expected a script in Python or R or a Jupyter notebook, with a name such "
+            "as table_1.py, table_1.R or table_1.ipynb; rename it."
         )
     return TableSource(
         read_values(table),
         {},
         "Published values",
         "the data that the script reads",
-        {"script": script.name},
+        {"script": f"run_{script.stem}.py" if script.suffix in RUNNERS else script.name},
         script=script,
     )
 

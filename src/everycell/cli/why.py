@@ -202,7 +202,7 @@ def _declared_readings(result: Result, rows: list[int]) -> list[Reading]:
         }
         values = [cells[row].yielded if row in yielding else None for row in rows]
         if any(isinstance(value, float) for value in values):
-            text = f"the cause of the erratum {erratum.id}"
+            text = f"erratum {erratum.id}"
             readings.append(replacement(text, ("erratum", erratum.id), _array(values)))
     seeds = find_supplements(artefact, result.tier, project.RESULTS, project.ROOT)(SEEDS)
     if seeds is not None:
@@ -242,7 +242,7 @@ def _print_search(console: Console, search: Search) -> None:
     """Print the smallest change that suffices or comes closest, and how it compares with chance."""
     total = len(search.block.published)
     listed = _select_trials(search)
-    is_likely_chance = all(search.chance(trial) >= CHANCE_LEVEL for trial in listed)
+    is_likely_chance = bool(listed) and search.chance(listed[0]) >= CHANCE_LEVEL
     if not listed:
         console.print("No reading makes more of them equal.")
     elif search.complete:

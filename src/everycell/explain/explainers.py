@@ -148,16 +148,23 @@ def sharp(ranking: ExplainedList, rng: np.random.Generator) -> FloatArray:
     return ranking.expand_to_all_features(values)
 
 
-def mean_pointwise_lime(
+def top_lime_weights(
     ranking: ExplainedList, rng: np.random.Generator, samples: int, top: int = TOP
 ) -> FloatArray:
-    """Mean absolute LIME weights for the scores of the top documents, shape (f,)."""
+    """LIME weights for the scores of the top documents, shape (top, f)."""
     restricted = ranking.restricted_list
     documents = restricted.documents[ranking.ranks <= top]
     weights = pointwise_lime(
         restricted.forest, documents, restricted.background, samples=samples, rng=rng
     )
-    return ranking.expand_to_all_features(np.abs(weights).mean(axis=0))
+    return np.array([ranking.expand_to_all_features(values) for values in weights])
+
+
+def mean_pointwise_lime(
+    ranking: ExplainedList, rng: np.random.Generator, samples: int, top: int = TOP
+) -> FloatArray:
+    """Mean absolute LIME weights for the scores of the top documents, shape (f,)."""
+    return np.abs(top_lime_weights(ranking, rng, samples, top)).mean(axis=0)
 
 
 def mean_listwise_lime(

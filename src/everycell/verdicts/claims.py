@@ -205,7 +205,7 @@ def _evaluate(
         detail += f", {len(unknown)} inconclusive"
     counterexamples = true if predicate.quantifier == "none" else false
     if outcome == "contradicted" and counterexamples:
-        detail += f"; against it: {' / '.join(counterexamples[0])}"
+        detail += f"; counterexample: {' / '.join(counterexamples[0])}"
     return Decision(outcome, detail + (f" ({' '.join(reasons)})" if reasons else ""))
 
 

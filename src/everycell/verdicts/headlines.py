@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from everycell.verdicts.counts import NOT_RUN, OUTCOMES, TESTED, UNTESTABLE, Counts
+from everycell.verdicts.counts import NOT_RUN, OUTCOMES, UNTESTABLE, Counts
 from everycell.verdicts.reports import VERDICTS, Verdict
 
 #: Verdicts on cells that were not compared.
@@ -134,7 +134,7 @@ def _describe_outcomes(outcomes: Mapping[tuple[str, str], int], line: ClaimLine)
     parts = []
     for outcome in OUTCOMES:
         unknown = outcomes.get((outcome, "unknown"), 0)
-        if numbers[outcome] or (outcome == "contradicted" and numbers.keys() & set(TESTED)):
+        if numbers[outcome]:
             has_cause = numbers["contradicted"] and "surrogate data" not in line.where.get(
                 "basis", ()
             )

@@ -8,7 +8,14 @@ import pytest
 
 from everycell.explain.forests import read_forest
 from papers.heuss2025.ch4 import Means, mean_attributions
-from papers.heuss2025.ch4_explanations import EXPLAINERS, MEASURES, SIZES, Setup, explain_lists
+from papers.heuss2025.ch4_explanations import (
+    EXPLAINERS,
+    MEASURES,
+    SIZES,
+    Setup,
+    combine_weights,
+    explain_lists,
+)
 from papers.heuss2025.ch4_features import (
     WEIGHTS,
     features_from_runs,
@@ -16,6 +23,7 @@ from papers.heuss2025.ch4_features import (
     planted_weights,
 )
 from papers.heuss2025.ch4_figures import checks_figure
+from papers.heuss2025.ch4_settings import LIME_VARIANTS
 from papers.heuss2025.ch4_training import train_forest
 
 
@@ -57,7 +65,7 @@ def test_planted_labels_follow_the_weights():
 
 def test_planted_features_rows(experiment):
     attributions, checks = experiment()
-    names = {*EXPLAINERS, "Planted"}
+    names = {*EXPLAINERS, *LIME_VARIANTS, "Planted"}
     assert set(attributions["explainer"]) == set(checks["explainer"]) == names
     assert len(checks) == 3 * len(names) * 2 * len(MEASURES) * len(SIZES)
     assert checks["value"].notna().all()
@@ -76,6 +84,14 @@ def test_planted_features_lists_alone(experiment):
     together, alone = experiment(), experiment("1")
     for full, part in zip(together, alone, strict=True):
         pd.testing.assert_frame_equal(full[full["query"] == "1"], part)
+
+
+def test_combine_weights_signs():
+    """Weights of two documents: of opposite sign, and both negative."""
+    result = combine_weights(np.array([[3.0, -1.0], [-1.0, -2.0]]))
+    assert result["PWLime"].tolist() == [2.0, 1.5]
+    signed, unsigned = (result[name].tolist() for name in LIME_VARIANTS)
+    assert signed == [1.0, -1.5] and unsigned == [1.0, 1.5]
 
 
 def test_train_forest_deterministic():

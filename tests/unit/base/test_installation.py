@@ -10,7 +10,7 @@ from everycell import __version__
 from everycell.base import installation
 from everycell.base.installation import DISTRIBUTION, requirement
 
-WHEEL = "everycell_repro-0.2.0-py3-none-any.whl"
+WHEEL = "everycell_repro-0.3.0-py3-none-any.whl"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 

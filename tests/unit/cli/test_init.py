@@ -462,3 +462,33 @@ def test_init_layout_of_three_keys(folder, keys, rows):
     call("init", "smith2026", "--table", "table.csv", "--values", "values.csv")
     columns = [key for key in ("system", "part", "metric") if key not in rows]
     assert record(folder / "smith2026")["layout"] == {"rows": rows, "columns": columns}
+
+
+@pytest.mark.parametrize("name", ["my table.R", "mine.ipynb"])
+def test_init_script_of_another_language(folder, name):
+    (folder / "table.csv").write_text(TABLE)
+    (folder / name).write_text("{}")
+    assert call("init", "smith2026", "--table", "table.csv", "--script", name)[0] == 0
+    paper = folder / "smith2026/workflow/papers/smith2026"
+    runner = paper / f"run_{Path(name).stem}.py"
+    assert (paper / name).read_text() == "{}" and f'("{name}")' in runner.read_text()
+    assert f'runs("smith2026/{runner.name}")' in rule(folder / "smith2026")
+
+
+@pytest.mark.parametrize("has_program", [True, False])
+def test_init_runner_of_r(folder, has_program):
+    """The script gets the name of the file for its values."""
+    (folder / "table.csv").write_text(TABLE)
+    (folder / "mine.R").write_text("content of the script\n")
+    call("init", "smith2026", "--table", "table.csv", "--script", "mine.R")
+    (folder / "bin").mkdir()
+    if has_program:
+        (folder / "bin/Rscript").write_text('#!/bin/sh\n/bin/cat "$1" > "$2"\n')
+        (folder / "bin/Rscript").chmod(0o755)
+    runner = folder / "smith2026/workflow/papers/smith2026/run_mine.py"
+    done = subprocess.run(
+        [sys.executable, runner, "values.csv"],
+        env={"PATH": str(folder / "bin")}, cwd=folder, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode == 0) == has_program == (folder / "values.csv").exists()
+    assert has_program or "Rscript was not found" in done.stderr

@@ -404,9 +404,9 @@ def test_evaluate_tests_that_must_agree(limits, expected):
 
 
 def test_evaluate_detail_has_a_counterexample():
-    assert decide(MANY, above(1)).detail == "3 of 4 comparisons true; against it: a / AP"
+    assert decide(MANY, above(1)).detail == "3 of 4 comparisons true; counterexample: a / AP"
     none = decide(MANY, above(3, "none"))
-    assert none.detail == "1 of 4 comparisons true; against it: d / AP"
+    assert none.detail == "1 of 4 comparisons true; counterexample: d / AP"
 
 
 @pytest.mark.parametrize("value", [1, 3])

@@ -14,6 +14,7 @@ from everycell.base.arrays import FloatArray
 from everycell.jobs.result_job import ResultJob
 from papers.heuss2025.ch4_attributions import WITH_BASE, ranks_in_queries
 from papers.heuss2025.ch4_figures import checks_figure, draw_bars, select_attributions
+from papers.heuss2025.ch4_settings import LIME_VARIANTS
 from papers.heuss2025.ch4_talent_search import (
     CANDIDATE_FIGURES,
     LIST_FIGURES,
@@ -89,11 +90,15 @@ def faithfulness(job: ResultJob) -> None:
     )
     means = Means(checked, params.bootstrap, np.random.default_rng(params.seed))
     points = means.curves()
+    points = points[~points["explainer"].isin(LIME_VARIANTS)]
     # The figure omits the sum over documents, as in the thesis; the table of points has it.
     plotted = points[points["measure"] != "Exposure difference"]
     job.write_figure(points, checks_figure(plotted))
-    job.write_supplement(means.differences(), "differences", {"all": 3})
-    job.write_supplement(means.ratios(), "ratios", {"all": 2})
+    differences, ratios = means.differences(), means.ratios()
+    of_variants = differences["other"].isin(LIME_VARIANTS)
+    job.write_supplement(differences[~of_variants], "differences", {"all": 3})
+    job.write_supplement(differences[of_variants], "lime", {"all": 3})
+    job.write_supplement(ratios[~ratios["explainer"].isin(LIME_VARIANTS)], "ratios", {"all": 2})
     job.write_supplement(mean_attributions(attributed, "RShapK"), "features", {"all": 3})
 
 

@@ -262,7 +262,7 @@ use rule figure as heuss2025_ch4_faithfulness with:
         checks=explained_data_files("checks"),
         attributions=explained_data_files("attributions"),
     output:
-        **figure_files(tables=["differences", "ratios", "features"]),
+        **figure_files(tables=["differences", "lime", "ratios", "features"]),
     pathvars:
         result="{tier}/heuss2025/figure_4_4",
     wildcard_constraints:

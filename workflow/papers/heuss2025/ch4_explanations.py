@@ -15,10 +15,10 @@ from everycell.explain.explainers import (
     checks,
     greedy,
     mean_listwise_lime,
-    mean_pointwise_lime,
     pointwise_shap,
     ranking_shap,
     sharp,
+    top_lime_weights,
 )
 from everycell.explain.forests import Forest, read_forest
 from everycell.explain.value_functions import (
@@ -28,6 +28,7 @@ from everycell.explain.value_functions import (
 )
 from everycell.jobs.job import Job
 from papers.heuss2025.ch4_features import planted_weights
+from papers.heuss2025.ch4_settings import LIME_VARIANTS
 
 #: Sizes of explanations.
 SIZES = (1, 3, 5, 7, 10)
@@ -96,7 +97,8 @@ EXPLAINERS: dict[str, Explainer] = {
     ),
     "ShaRP": lambda explained, rng, setup: sharp(explained, rng),
     "PWShap": lambda explained, rng, setup: pointwise_shap(explained),
-    "PWLime": lambda explained, rng, setup: mean_pointwise_lime(explained, rng, setup.lime_samples),
+    # Weights of each document, which `combine_weights` combines.
+    "PWLime": lambda explained, rng, setup: top_lime_weights(explained, rng, setup.lime_samples),
     "RLime": lambda explained, rng, setup: mean_listwise_lime(explained, rng, setup.lime_samples),
     "Random": lambda explained, rng, setup: rng.random(explained.documents.shape[1]),
 }
@@ -125,6 +127,7 @@ def explain_lists(
             name: explain(explained_list, np.random.default_rng([seed, position, number]), setup)
             for number, (name, explain) in enumerate(EXPLAINERS.items())
         }
+        attributions |= combine_weights(attributions["PWLime"])
         if planted is not None:
             attributions["Planted"] = planted
         yield (
@@ -132,6 +135,15 @@ def explain_lists(
             _attribution_frame(query, attributions, names),
             _check_attributions(query, attributions, explained_list, checking),
         )
+
+
+def combine_weights(weights: FloatArray) -> dict[str, FloatArray]:
+    """Attributions by PWLime and its variants, from weights of shape (documents, f)."""
+    means = weights.mean(axis=0)
+    return {
+        "PWLime": np.abs(weights).mean(axis=0),
+        **dict(zip(LIME_VARIANTS, (means, np.abs(means)), strict=True)),
+    }
 
 
 def _attribution_frame(

@@ -8,6 +8,9 @@ from pydantic import Field
 
 from everycell.base.settings import Settings
 
+#: PWLime as in the text, and as in the authors' code; Figure 4.4 has means of absolute weights.
+LIME_VARIANTS = ("PWLime, mean of weights", "PWLime, absolute mean")
+
 
 class Folders(Settings):
     """Folders of the full tier, each with train.txt and test.txt."""

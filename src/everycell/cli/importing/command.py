@@ -16,7 +16,9 @@ from everycell.cli.printing import echo, pluralise
 def import_table(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="Markdown, LaTeX, HTML or CSV file with a table."),
+        typer.Argument(
+            metavar="FILE", help="Markdown, LaTeX, HTML, CSV or JSON file with a table."
+        ),
         Input(),
     ],
     out: Annotated[

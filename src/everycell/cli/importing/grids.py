@@ -26,6 +26,7 @@ _FORMATS = {
     ".tex": "latex",
     ".html": "html",
     ".htm": "html",
+    ".json": "json",
     ".csv": "csv",
     ".tsv": "csv",
 }
@@ -39,6 +40,8 @@ class SourceTable:
     #: Number of rows that the format declares as heading.
     head: int = 0
     caption: str = ""
+    #: Number of first columns that all are keys; 0 if the fewest that name the rows are.
+    keys: int = 0
 
 
 @dataclass
@@ -96,6 +99,10 @@ def read_tables(path: Path) -> list[SourceTable]:
         from everycell.cli.importing.latex import latex_tables
 
         tables = latex_tables(path, text)
+    elif known == "json":
+        from everycell.cli.importing.exports import json_tables
+
+        tables = json_tables(path, text)
     elif known == "csv":
         tables = [_csv_table(path, text)]
     else:
@@ -110,7 +117,7 @@ def read_tables(path: Path) -> list[SourceTable]:
         raise DataError(
             path,
             fault=f"has no table in {known}",
-            fix="give a Markdown, LaTeX, HTML or CSV file with a heading and at least one row",
+            fix="give Markdown, LaTeX, HTML, CSV or JSON with a heading and at least one row",
         )
     return tables
 
@@ -128,6 +135,8 @@ def _recognise(text: str) -> str:
 
 
 def _csv_table(path: Path, text: str) -> SourceTable:
+    from everycell.cli.importing.exports import columns_of_export
+
     first = text.partition("\n")[0]
     separator = max("\t;,", key=first.count)
     try:
@@ -151,7 +160,11 @@ def _csv_table(path: Path, text: str) -> SourceTable:
             fix="give it to `everycell init --table`, with the columns separated by commas and "
             "named in lower case",
         )
-    return SourceTable([[_csv_cell(value) for value in row] for row in rows], head=1)
+    if rows and (columns := columns_of_export(rows[0])):
+        rows = [[*columns.values()], *([row[column] for column in columns] for row in rows[1:])]
+    has_keys = len(rows) > 0 and rows[0][-1].strip().lower() == "value"
+    cells = [[_csv_cell(value) for value in row] for row in rows]
+    return SourceTable(cells, head=1, keys=(width - 1) * has_keys)
 
 
 def _csv_cell(value: str) -> SourceCell:

@@ -97,6 +97,8 @@ def name_rows(
 
     choices = [([column], False) for column in leading] + [(leading, False), (list(texts), False)]
     choices += [([texts[0]], True), (leading, True)] if groups else []
+    if table.keys:
+        choices = [(list(texts)[: table.keys], False)]
     columns, grouped = choices[-1]
     keys = keys_of(columns, grouped=grouped)
     for columns, grouped in choices:
@@ -192,7 +194,7 @@ def name_columns(
         column: [headings[row] or f"column {column + 1}" for row in levels]
         for column, headings in texts.items()
     }
-    if len(numbers) == 1 and texts[numbers[0]][-1].lower() in ("value", "values"):
+    if len(numbers) == 1 and texts[numbers[0]][-1].lower() == "value":
         # One value per row: its heading is no key.
         if measure is not None:
             return {numbers[0]: [measure]}, ["metric"]

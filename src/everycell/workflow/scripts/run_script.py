@@ -1,5 +1,6 @@
 """Run a script of the authors, which writes values to the file that it is called with."""
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,9 @@ with ResultJob(snakemake) as job, tempfile.TemporaryDirectory() as folder:
     done = subprocess.run([sys.executable, script, path], capture_output=True, text=True)
     print(done.stdout + done.stderr)
     if done.returncode or not path.exists():
-        last = (done.stderr.strip() or "It wrote no error message").splitlines()[-1]
+        # Jupyter colours its errors.
+        errors = re.sub(r"\x1b\[[0-9;]*m", "", done.stderr).strip()
+        last = (errors or "It wrote no error message").splitlines()[-1]
         raise DataError(
             script,
             fault=f"ended with exit code {done.returncode} and did not write its values ({last})",

@@ -1,5 +1,6 @@
 """`everycell import`: tables in the forms in which papers and repositories have them."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -391,6 +392,81 @@ def test_import_rows_of_collections(folder, text, header):
 
 def test_import_one_value_per_row(folder):
     """A CSV that already has a row per value keeps its keys."""
-    text = "Data_Set,Algorithm,Measure,Value\nA,X,MAP,1.0\nA,Y,MAP,0.5\nB,X,MAP,0.4\n"
+    text = "Data_Set,Algorithm,Measure,Value\nA,X,MAP,1.0\nA,Y,MAP,0.5\n"
     assert imported("t.csv", text)["A", "X", "MAP"] == "1.0"
     assert imported("s.csv", "System,Value\nX,1.0\nY,0.5\n", "--measure", "RR")["X", "RR"] == "1.0"
+
+
+HARNESS = {
+    "results": {
+        "arc_easy": {"alias": "arc_easy", "acc,none": 0.71, "acc_stderr,none": 0.012},
+        "gsm8k": {
+            "alias": "gsm8k", "exact_match,strict-match": 0.3,
+            "exact_match_stderr,strict-match": "N/A", "exact_match,flexible-extract": 0.34,
+        },
+    },
+    "n-shot": {"arc_easy": 0, "gsm8k": 5},
+    "config": {"model": "hf", "model_args": "pretrained=org/m"},
+    "model_name": "org/m",
+}  # fmt: skip
+HELM = [
+    {
+        "title": "Accuracy",
+        "header": [
+            {"value": "Model/adapter", "markdown": False, "metadata": {}},
+            {"value": "Mean win rate", "lower_is_better": False, "metadata": {}},
+            {"value": "MMLU - EM", "markdown": False},
+        ],
+        "rows": [
+            [{"value": "A (7B)"}, {"value": 0.96, "style": {"font-weight": "bold"}}, {}],
+            [{"value": "B (13B)"}, {"value": 0.5, "style": {}}, {"value": 0.6875}],
+        ],
+        "links": [],
+    }
+]
+
+
+def test_import_harness(folder):
+    values = imported("results_2026.json", json.dumps(HARNESS))
+    assert values == {
+        ("org/m", "arc_easy", "acc"): "0.71",
+        ("org/m", "gsm8k", "exact_match (strict-match)"): "0.3",
+        ("org/m", "gsm8k", "exact_match (flexible-extract)"): "0.34",
+    }
+    assert Path("out.csv").read_text().startswith("system,collection,metric,value\n")
+
+
+def test_import_helm(folder):
+    values = imported("core_scenarios.json", json.dumps(HELM))
+    assert values["A (7B)", "Mean win rate"] == "0.96 bold"
+    assert values["B (13B)", "MMLU - EM"] == "0.6875"
+    assert ("A (7B)", "MMLU - EM") not in values
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Start Time,Duration,Run ID,Name,Source Type,Source Name,User,Status,acc,MRR@10\n"
+        "2026-01-02 10:00:00,1.2min,0ab1,bert,LOCAL,src.py,me,FINISHED,0.1,0.35\n"
+        "2026-01-02 11:00:00,1.4min,0ab2,t5,LOCAL,src.py,me,FINISHED,0.2,0.36\n",
+        "run_id,experiment_id,status,artifact_uri,start_time,end_time,metrics.acc,metrics.MRR@10,"
+        "params.lr,tags.mlflow.runName,tags.mlflow.user\n"
+        "0ab1,0,FINISHED,s3://a,2026,2026,0.1,0.35,0.1,bert,me\n"
+        "0ab2,0,FINISHED,s3://b,2026,2026,0.2,0.36,0.3,t5,me\n",
+        '"Name","State","Notes","User","Tags","Created","Runtime","Sweep","_step","acc","MRR@10"\n'
+        '"bert","finished","-","me","","2026-01-02T10:00:00.000Z","73","","10","0.1","0.35"\n'
+        '"t5","finished","-","me","","2026-01-02T11:00:00.000Z","79","","10","0.2","0.36"\n',
+    ],
+)
+def test_import_tracked_runs(folder, text):
+    """MLflow's page, MLflow's library, W&B."""
+    assert imported("runs.csv", text) == {
+        ("bert", "acc"): "0.1", ("bert", "MRR@10"): "0.35",
+        ("t5", "acc"): "0.2", ("t5", "MRR@10"): "0.36",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "[1]", "3", '{"a": 1}', '{"results": {"a": 1}}'])
+def test_import_json_refused(folder, text):
+    Path("a.json").write_text(text)
+    assert "a.json" in refused("import", "a.json", "out.csv")

@@ -1,0 +1,100 @@
+"""Results that evaluation tools write: lm-evaluation-harness, HELM, MLflow, Weights & Biases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from everycell.base.errors import DataError
+from everycell.base.untrusted import parse_json
+from everycell.cli.importing.grids import SourceTable
+from everycell.cli.importing.values import SourceCell
+
+#: Columns of exports that describe a run and are neither its name nor a result.
+_DESCRIPTION = {
+    "start time", "duration", "run id", "source type", "source name", "source version", "user",
+    "status", "id", "state", "notes", "tags", "created", "updated", "end time", "runtime", "sweep",
+    "hostname", "github", "gpu type", "gpu count",
+}  # fmt: skip
+#: Headings, in lower case, by which an export is recognised.
+_EXPORTS = ({"run id", "name", "source type"}, {"name", "state", "created", "runtime"})
+#: Beginning of the columns of values and column of the name in `mlflow.search_runs().to_csv()`.
+_METRICS, _RUN_NAME = "metrics.", "tags.mlflow.runName"
+
+
+def json_tables(path: object, text: str) -> list[SourceTable]:
+    """Tables of HELM's groups, or the results of lm-evaluation-harness as one table."""
+    try:
+        content = parse_json(text, strict=False)
+    except ValueError as error:
+        raise DataError(path, fault=f"is not JSON ({error})", fix="replace the file") from None
+    try:
+        if isinstance(content, dict) and isinstance(content.get("results"), dict):
+            return [_harness_table(content)]
+        tables = content if isinstance(content, list) else [content]
+        return [_helm_table(table) for table in tables]
+    except (AttributeError, KeyError, TypeError):
+        raise DataError(
+            path,
+            fault="has no results",
+            expected="JSON of lm-evaluation-harness (`results` by task) or of a group of HELM "
+            "(tables with `header` and `rows`)",
+        ) from None
+
+
+def _cell(value: Any, *, bold: bool = False) -> SourceCell:
+    text = "" if value is None else str(value)
+    return SourceCell(text, bold=bold, source=text)
+
+
+def _harness_table(content: dict[str, Any]) -> SourceTable:
+    """A row per task; standard errors are left out, as published tables have none."""
+    config = content.get("config") or {}
+    model = content.get("model_name") or config.get("model_args") or config.get("model")
+    values: dict[str, dict[str, Any]] = {}
+    for task, results in content["results"].items():
+        values[task] = {}
+        for name, value in results.items():
+            metric, _, kind = name.partition(",")
+            if isinstance(value, int | float) and not metric.endswith("_stderr"):
+                values[task][metric if kind in ("", "none") else f"{metric} ({kind})"] = value
+    metrics = list(dict.fromkeys(name for results in values.values() for name in results))
+    rows = [["System", "Task", *metrics]]
+    rows += [
+        [model or "model", task, *map(results.get, metrics)]
+        for task, results in values.items()
+        if results
+    ]
+    return SourceTable([[_cell(value) for value in row] for row in rows], head=1, keys=2)
+
+
+def _helm_table(table: dict[str, Any]) -> SourceTable:
+    heading = [_cell(cell["value"]) for cell in table["header"]]
+    rows = [
+        [
+            _cell(cell.get("value"), bold=(cell.get("style") or {}).get("font-weight") == "bold")
+            for cell in row
+        ]
+        for row in table["rows"]
+    ]
+    return SourceTable([heading, *rows], head=1, caption=str(table.get("title", "")))
+
+
+def columns_of_export(heading: Sequence[str]) -> dict[int, str] | None:
+    """Columns of names and results in a CSV of MLflow or W&B, with their headings; else None."""
+    if _RUN_NAME in heading:
+        columns = {heading.index(_RUN_NAME): "System"}
+        return columns | {
+            column: name.removeprefix(_METRICS)
+            for column, name in enumerate(heading)
+            if name.startswith(_METRICS)
+        }
+    names = [name.strip().lower() for name in heading]
+    if not any(export <= set(names) for export in _EXPORTS):
+        return None
+    columns = {names.index("name"): "System"}
+    return columns | {
+        column: heading[column]
+        for column, name in enumerate(names)
+        if name not in _DESCRIPTION and name != "name" and not name.startswith("_")
+    }
