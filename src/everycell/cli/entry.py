@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any, TextIO
 
 from everycell.base.files import describe_os_error
@@ -94,6 +95,9 @@ def describe_missing_module(error: ModuleNotFoundError) -> str:
     if module in ("", "everycell"):
         raise error
     extra = next((name for name, modules in _EXTRAS.items() if module in modules), "workflow")
+    # Explanations need two extras; one message names both.
+    if sys.argv[1:3] == ["measure", "explain"] and find_spec("snakemake") is None:
+        extra = ",".join(sorted({extra, "methods", "workflow"}))
     return (
         f"This command needs the Python module {module}, which is not installed; run "
         f"pip install '{requirement(extra)}'."

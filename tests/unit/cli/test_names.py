@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from unit.toy_papers import RECORD, write_paper
 
 from everycell.base.installation import requirement
-from everycell.cli import app, making
+from everycell.cli import app, entry, making
 from everycell.cli.entry import describe_missing_module
 from everycell.cli.making import plan
 from everycell.cli.names import Names, Selection, words_of
@@ -208,6 +208,23 @@ def test_describe_missing_module(monkeypatch):
         making.run_snakemake(["all"])
     assert "module snakemake, " in describe_missing_module(error.value)
     assert f"pip install '{requirement()}'" in describe_missing_module(error.value)
+
+
+@pytest.mark.parametrize(
+    ("command", "module", "is_bare", "extras"),
+    [
+        (["measure", "explain"], "matplotlib", True, "methods,workflow"),
+        (["measure", "explain"], "shap", True, "methods,workflow"),
+        (["measure", "explain"], "shap", False, "methods"),
+        (["measure", "fairness"], "matplotlib", True, "workflow"),
+        (["list"], "snakemake", True, "workflow"),
+    ],
+)
+def test_describe_missing_module_of_extras(monkeypatch, command, module, is_bare, extras):
+    monkeypatch.setattr(entry.sys, "argv", ["everycell", *command])
+    monkeypatch.setattr(entry, "find_spec", lambda name: None if is_bare else entry)
+    message = entry.describe_missing_module(ModuleNotFoundError(name=module))
+    assert f"pip install '{requirement(extras)}'" in message
 
 
 def test_make_without_name(monkeypatch, repository):
