@@ -6,16 +6,19 @@ JSON, HTML and LaTeX.
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import html
 import io
+import lzma
 import platform
 import re
 import subprocess
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from unicodedata import combining, normalize
 
 from everycell.base.files import write_json
@@ -32,6 +35,12 @@ AUTHOR, FAMILY_NAME = "an author", "an author's family name"
 HOST, USER, GIT_USER = "a host", "a user name", "Git's user.name"
 #: Names of containers, users, hosts and folders that identify nobody.
 GENERIC = {"", "/", "/root", "admin", "debian", "localhost", "root", "runner", "ubuntu", "user"}
+#: Start of a packed file, except for ZIP -> how to open it.
+PACKED: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
+}
 #: How often a file may be packed.
 LEVELS = 5
 #: Shortest spelling without accents that is searched for, since short ones are words.
@@ -176,11 +185,12 @@ def _members(
 
 
 def _contents(name: str, data: bytes, levels: int) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the files in a ZIP or gzip file, or of any other file itself."""
+    """Names and contents of the files in a packed file, or of any other file itself."""
     limit = max(UNPACKED, RATIO * len(data))
     try:
-        if data.startswith(b"\x1f\x8b"):
-            with gzip.open(io.BytesIO(data)) as file:
+        opener = next((opener for start, opener in PACKED.items() if data.startswith(start)), None)
+        if opener is not None:
+            with opener(io.BytesIO(data)) as file:
                 content = file.read(limit + 1)
             _require_limits(name, len(content), limit, levels)
             yield from _contents(name, content, levels - 1)
@@ -192,7 +202,7 @@ def _contents(name: str, data: bytes, levels: int) -> Iterator[tuple[str, bytes]
                 yield from _members(archive, levels=levels - 1)
         else:
             yield name, data
-    except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile):
+    except (OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
         yield name, data  # only begins like such a file
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 from everycell.base.files import has_fingerprint
@@ -125,32 +125,45 @@ def _faults_of_unrecorded_files(
         for file in _files_without_jobs(results, jobs)
     }
     removed = {file for file in faults if not (project / file).exists()}
-    return [
-        *(
-            f"{fault}; remove it and run snakemake again."
-            for file, fault in faults.items()
-            if file not in removed
-        ),
-        *_results_of_removed_files(results, jobs, removed),
-    ]
+    # Snakemake runs a job only if a file that it is asked for is missing.
+    made_from = _files_behind(results, jobs, project) if faults else {}
+    sentences = []
+    for file, fault in faults.items():
+        if file not in removed:
+            names = [file, *(name for name, files in made_from.items() if file in files)]
+            sentences.append(f"{fault}; remove {' '.join(names)} and run snakemake again.")
+    for name, files in made_from.items():
+        missing = sorted(files & removed)
+        if missing and name.endswith(".*"):
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            names = [other for other in made_from if other in files and made_from[other] & removed]
+            sentences.append(
+                f"{name[:-1]}receipt.json depends on {missing[0]}{more}, removed before `everycell "
+                f"page` noted its job and hash in {NAME}; remove {' '.join([*names, name])} and "
+                "run snakemake again."
+            )
+    return sentences
 
 
-def _results_of_removed_files(
-    results: Path, jobs: Iterable[JobRecord], removed: set[str]
-) -> Iterator[str]:
-    """Faults of results whose intermediate files were removed before the lineage named them."""
-    for receipt in receipts_in(results) if removed else ():
-        files = {source["path"] for source in read_receipt(receipt)["inputs"]}
+def _files_behind(results: Path, jobs: Sequence[JobRecord], project: Path) -> dict[str, set[str]]:
+    """Existing intermediate files, and results as ``STEM.*`` -> all files they were made from."""
+
+    def behind(inputs: Iterable[str]) -> set[str]:
+        files = set(inputs)
         for job in upstream_jobs(jobs, files):
             files.update(job.inputs, job.outputs)
-        if names := sorted(files & removed):
-            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            # Snakemake runs a job only if a file that it is asked for is missing.
-            stem = str(receipt).removesuffix(".receipt.json")
-            yield (
-                f"{receipt} depends on {names[0]}{more}, removed before `everycell page` noted "
-                f"its job and hash in {NAME}; remove {stem}.* and run snakemake again."
-            )
+        return files
+
+    made_from = {
+        output: behind(job.inputs)
+        for job in jobs
+        for output in job.outputs
+        if is_intermediate(output) and (project / output).exists()
+    }
+    for receipt in receipts_in(results):
+        stem = str(receipt).removesuffix(".receipt.json")
+        made_from[f"{stem}.*"] = behind(file["path"] for file in read_receipt(receipt)["inputs"])
+    return made_from
 
 
 def _differing_jobs(path: Path, jobs: Iterable[JobRecord], newer: Iterable[JobRecord]) -> list[str]:

@@ -1,8 +1,10 @@
 """Metadata of a deposit, and what an anonymous one must not contain."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import zipfile
 from contextlib import nullcontext
 from pathlib import Path
@@ -112,6 +114,9 @@ def zipped(name: str, content: bytes) -> bytes:
         ("data/a.run.gz", gzip.compress(b"q 0 d 1 1 by-Ode\n")),
         ("wheels/mine-1.0.whl", zipped("METADATA", b"Author: Ada Ode")),
         ("data/a.zip", zipped("a.gz", gzip.compress(b"Ode"))),
+        ("data/a.run.bz2", bz2.compress(b"q 0 d 1 1 by-Ode\n")),
+        ("data/a.run.xz", lzma.compress(b"q 0 d 1 1 by-Ode\n")),
+        ("data/broken.bz2", b"BZh9 Ode"),
         ("data/broken.gz", gzip.compress(b"")[:9] + b" Ode"),
         ("data/latin1.txt", "Müller".encode("latin-1")),
         ("data/ode/Bee.txt", b""),
@@ -139,6 +144,8 @@ def packed_again(times: int) -> bytes:
         (zipped("a.txt", bytes(32 * 2**20)), True),
         (zipped("a.gz", gzip.compress(bytes(32 * 2**20))), True),
         (packed_again(20), True),
+        (bz2.compress(bytes(32 * 2**20)), True),
+        (lzma.compress(bytes(32 * 2**20)), True),
         (gzip.compress(bytes(2**20)), False),
         (packed_again(3), False),
     ],
