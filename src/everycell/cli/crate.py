@@ -19,6 +19,7 @@ from rocrate.rocrate import ROCrate
 
 import everycell
 from everycell.base.files import sha256
+from everycell.receipts.code import files_of_sources, script_files
 from everycell.receipts.provenance import NAME
 from everycell.receipts.receipts import (
     ReceiptError,
@@ -74,6 +75,12 @@ def copy_project(project: Path, copy: Path, results: Path, pages: Sequence[str])
             for path in _visible_files(project / folder)
             if folder in WHOLE or path.name in WORKFLOW_FILES or path.suffix in WORKFLOW_FILES
         ]
+    # Also notebooks, scripts in other languages and data files that the code of a result names.
+    names += [
+        path.relative_to(project)
+        for path in _code_of_results(results, project)
+        if path.is_relative_to(project)
+    ]
     names += [
         OWN_DATA / key
         for key, entry in load_registry(project).files.items()
@@ -92,6 +99,17 @@ def copy_project(project: Path, copy: Path, results: Path, pages: Sequence[str])
             refuse_link(path, project)
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, copy / name)
+
+
+def _code_of_results(results: Path, project: Path) -> set[Path]:
+    """Files whose hash is the identity of the code of a result."""
+    scripts = {read_receipt(receipt)["code"].get("script") for receipt in receipts_in(results)}
+    return {
+        path
+        for script in filter(None, scripts)
+        for path in files_of_sources(script_files(script, project), project)
+        if path.is_file() and not path.name.startswith(".")
+    }
 
 
 def pack(

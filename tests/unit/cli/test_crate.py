@@ -20,12 +20,12 @@ from receipt_files import hashed, in_all_forms, rewrite
 
 import everycell
 from everycell.base.files import write_json
-from everycell.cli.crate import _Crate
+from everycell.cli.crate import _Crate, copy_project
 from everycell.cli.deposit import write_deposit
 from everycell.receipts.code import hash_of_sources
 from everycell.receipts.diff import Notice
 from everycell.receipts.provenance import write_jobs, write_lineage
-from everycell.receipts.receipts import TABLE_FORMS, ReceiptError, write_receipt
+from everycell.receipts.receipts import TABLE_FORMS, ReceiptError, read_receipt, write_receipt
 from everycell.records.papers import find_artefact
 from everycell.records.registry import load_registry
 from everycell.render.page.pages import write_page
@@ -186,6 +186,23 @@ def test_write_deposit_hashes(crate, project):
         "results/released/toy/table_1.receipt.json",
         "results/released/toy/table_1.verdicts.json",
     }
+
+
+@pytest.mark.parametrize("name", ["mine.ipynb", "mine.R", "weights.csv"])
+def test_copy_project_files_that_code_names(project, name):
+    """A notebook or script that the code of a result runs is part of its code."""
+    folder = project / "workflow/papers/toy"
+    folder.mkdir(parents=True)
+    (folder / "run_mine.py").write_text(f"run({name!r})\n")
+    for file in (name, "secret.ipynb"):
+        (folder / file).write_text("{}")
+    receipt = project / "results/released/toy/table_1.receipt.json"
+    code = read_receipt(receipt)["code"] | {"script": "toy/run_mine.py"}
+    rewrite(receipt, code=code)
+    target = project / "copy"
+    copy_project(project, target, project / "results", [])
+    names = {path.name for path in (target / "workflow/papers/toy").iterdir()}
+    assert names == {"run_mine.py", name}
 
 
 def test_write_deposit_actions(crate):

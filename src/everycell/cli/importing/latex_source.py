@@ -63,17 +63,35 @@ def _without_skipped(text: str) -> str:
     return "".join(parts) + text[start:] * ("skipped" not in opened)
 
 
+def _ends_of_groups(text: str) -> dict[int, int]:
+    """Positions of opening braces, each with that of its closing brace."""
+    ends, opened = {}, []
+    for match in re.finditer(r"\\.|[{}]", text, re.DOTALL):
+        if match[0] == "{":
+            opened.append(match.start())
+        elif match[0] == "}" and opened:
+            ends[opened.pop()] = match.start()
+    return ends
+
+
 def read_macros(text: str) -> dict[str, tuple[int, str]]:
-    """Macros that the file defines: name -> number of arguments and replacement."""
-    macros = {}
+    """Macros that the file defines: name -> number of arguments and replacement.
+
+    Definitions within a definition, or without an end, are left out.
+    """
+    macros, ends, after = {}, _ends_of_groups(text), 0
     start = re.compile(
         r"\\(?:(?:re)?newcommand|providecommand|newrobustcmd|def|DeclareRobustCommand)\*?\s*+(?:\{\s*+)?\\([A-Za-z]++)\s*+"
         r"(?:\}\s*+)?(?:\[([0-9])\]|((?:#[1-9]){1,9}))?(\[[^\]]{0,1000}\])?\s*+(?=\{)"
     )
     for match in start.finditer(text):
+        end = ends.get(match.end())
+        if end is None or match.start() < after:
+            continue
+        after = end
         if match[4] is None:  # an optional argument has no fixed text
             count = int(match[2] or len(match[3] or "") // 2)
-            macros[match[1]] = (count, argument_at(text, match.end())[0])
+            macros[match[1]] = (count, text[match.end() + 1 : end])
     return macros
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from everycell.base.errors import DataError
 from everycell.cli.importing.latex import latex_tables
+from everycell.cli.importing.latex_source import read_macros
 
 #: Macros that each stand for the next one.
 CHAIN = "".join(
@@ -60,3 +61,16 @@ def test_latex_tables_lines(cell):
 def test_latex_tables_refused(macros, rows, message):
     with pytest.raises(DataError, match=message):
         rows_of(macros + tabular(rows))
+
+
+@pytest.mark.parametrize("start", [r"\def\a{", r"\newcommand{\a}[1]{#1", r"\def\a{\b{"])
+@pytest.mark.parametrize("end", ["", "}"])
+def test_read_macros_many_braces(start, end):
+    """Unclosed or nested definitions take linear time; in quadratic time, these take minutes."""
+    text = r"\def\ok{1}" + start * 50_000 + end * 50_000
+    assert read_macros(text)["ok"] == (0, "1")
+
+
+def test_read_macros_braces_in_text():
+    text = r"\def\a{x{y}\}z}\newcommand{\b}[1]{\def\c{#1}}"
+    assert read_macros(text) == {"a": (0, r"x{y}\}z"), "b": (1, r"\def\c{#1}")}
