@@ -118,7 +118,7 @@ def claim_lines(counts: Counts) -> dict[str, str]:
     lines = {}
     for name, line in CLAIM_LINES.items():
         outcomes = count_claims(counts, line)
-        if line.column == "outcome" and not outcomes:
+        if line.column == "outcome" and not outcomes.total():
             continue
         numbered = f"{outcomes.total()} {'' if line.column == 'outcome' else 'claims '}{name}"
         described = _describe_outcomes(outcomes, line)
