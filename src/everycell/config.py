@@ -11,11 +11,12 @@ import json
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
 from everycell.base.settings import Settings, read_settings, validate_settings
+from everycell.base.untrusted import without_secret
 from everycell.language_models.settings import LanguageModels
 from everycell.records.folders import import_papers, papers_modules
 from everycell.sources.settings import CorpusSettings, FetchSettings
@@ -33,7 +34,7 @@ class General(FetchSettings):
         description="Container image with the environments of all rules (docs/clusters.md): a file "
         "or a URL.",
     )
-    repository: str | None = Field(
+    repository: Annotated[str, AfterValidator(without_secret)] | None = Field(
         None,
         pattern="^https://[^ ?#]+$",
         description="Address of this repository on the web: the page then links to the code of "

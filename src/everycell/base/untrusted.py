@@ -25,7 +25,9 @@ UNPACKED = 16 * 2**20
 #: probably a decompression bomb.
 RATIO = 100
 #: Control characters, including those for text direction, and surrogates.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _SECRET_NAME = re.compile(
     r"key|secret|pass|pwd|auth|bearer|credential|cookie|session|jwt|signature|(?<![a-z])sig(?![a-z])"
     r"|token(?!s|_ids?(?![a-z]))",
@@ -72,6 +74,16 @@ def has_secret(url: str) -> bool:
     )
 
 
+def without_secret(url: str) -> str:
+    """Validate a URL that will be displayed: no user name, password or token."""
+    if has_secret(url) or not url.isprintable():
+        raise ValueError(
+            "an address must not contain a user name, a password, a token or control characters, "
+            "since it is displayed"
+        )
+    return url
+
+
 def text_of(path: Path) -> str:
     """Read the text of a regular file; refuse pipes and devices, which might never end."""
     with io.TextIOWrapper(open_regular(path), encoding="utf-8") as file:
@@ -92,14 +104,15 @@ def parse_json(
     """Parse JSON; with `strict`, refuse duplicate keys, NaN and infinity."""
     hooks: dict[str, Any] = {"object_pairs_hook": make_object} if make_object else {}
     if strict:
-        hooks = {"object_pairs_hook": _with_single_keys, "parse_constant": _refuse_constant}
+        hooks = {"object_pairs_hook": with_single_keys, "parse_constant": _refuse_constant}
     try:
         return json.loads(text, **hooks)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
 
-def _with_single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def with_single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Object of JSON; refuse duplicate keys, of which only the last would count."""
     content: dict[str, Any] = {}
     for key, value in pairs:
         if key in content:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from everycell.base.untrusted import escape_controls
+from everycell.base.untrusted import escape_controls, looks_secret
 
 #: Largest number of faults of a file that are described.
 _FAULTS = 100
@@ -64,6 +64,8 @@ def _describe(model: type[BaseModel], fault: Any) -> tuple[tuple[Any, ...], str]
     key = escape_controls(".".join(str(part)[:80] for part in location))
     key = f"`{key}`" if location else "the content"
     value = _shorten(fault["input"])
+    if isinstance(fault["input"], dict | list) and looks_secret(repr(fault["input"]), ""):
+        value = f"a {type(fault['input']).__name__}, not shown since it may contain a secret"
     if fault["type"] == "extra_forbidden":
         fields = list(_schema_at(model, location[:-1]).get("properties", {}))
         matches = get_close_matches(str(location[-1]), fields, n=1)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from everycell.base.settings import NetworkUse, PlainPath, Settings
-from everycell.base.untrusted import looks_secret
+from everycell.base.untrusted import looks_secret, without_secret
 
 #: Default of the largest share of empty answers in a result.
 LARGEST_EMPTY_SHARE = 0.2
@@ -94,7 +94,7 @@ def _check_url(url: str) -> str:
         raise ValueError(
             "an address must have a host, and its port (if any) must be from 1 to 65535"
         )
-    return url
+    return without_secret(url)
 
 
 def _check_variable(name: str) -> str:

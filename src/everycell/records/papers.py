@@ -16,7 +16,7 @@ from typing import Annotated, Literal, NamedTuple
 import pandas as pd
 from pydantic import AfterValidator, Field, ValidationError
 
-from everycell.base.untrusted import text_of
+from everycell.base.untrusted import text_of, without_secret
 from everycell.base.validation import Strict, describe_fault
 from everycell.base.yaml import line_of, read_model
 from everycell.records.cells import (
@@ -39,7 +39,7 @@ ARTEFACT_ID = re.compile(r"(table|figure|text)_([0-9A-Z]+)(_[0-9A-Z]+)*")
 #: Values of cells without a number, and the marker for them.
 DASHES = ("-", "\u2013", "\u2014", "\u2212")
 NOT_REPORTED = "not_reported"
-Url = Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$")]
+Url = Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$"), AfterValidator(without_secret)]
 Doi = Annotated[str, Field(pattern=r"^10\.\d{4,9}/[^\s\"'<>]+$")]
 ArXiv = Annotated[str, Field(pattern=r"^\d{4}\.\d{4,5}$")]
 

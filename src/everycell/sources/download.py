@@ -91,7 +91,9 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
             what, cause = f"did not respond within {timeout:g} s", error
         except requests.RequestException as error:
             is_unreachable = any(isinstance(part, MaxRetryError) for part in error.args)
-            what = f"failed before all {origin.size} bytes arrived: {_root_cause(error)}"
+            # An invalid address may be that of the proxy, with its password.
+            reason = "invalid address" if isinstance(error, ValueError) else _root_cause(error)
+            what = f"failed before all {origin.size} bytes arrived: {reason}"
             cause = error
         except ValueError as error:
             what, cause = f"sent headers that cannot be read ({error})", error

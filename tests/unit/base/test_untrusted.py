@@ -5,8 +5,10 @@ import os
 import tarfile
 
 import pytest
+from pydantic import ValidationError
 
 from everycell.base.csv_files import read_table
+from everycell.base.settings import ConfigError, validate_settings
 from everycell.base.text_files import MARK, detect_other_format, read_text_file, text_lines
 from everycell.base.untrusted import (
     UNPACKED,
@@ -20,7 +22,10 @@ from everycell.base.untrusted import (
     text_of,
     unpack,
 )
+from everycell.config import General
+from everycell.language_models.settings import EndpointSettings
 from everycell.records.cells import RecordError, read_cells
+from everycell.records.papers import Publication, Repository
 from everycell.trec.runs import read_qrels
 
 
@@ -31,6 +36,12 @@ def test_in_quotes_line_break_and_long_text():
 
 def test_escape_controls_of_a_terminal():
     assert escape_controls("a\x1b[2Jb\n") == "a\\x1b[2Jb\n"
+
+
+@pytest.mark.parametrize("mark", "\x9b\u061c\u200e\u200f\u202e\u2066\ud800")
+def test_escape_controls_of_text_direction(mark):
+    """All characters with the property Bidi_Control, besides those of terminals."""
+    assert escape_controls(f"a{mark}0.1") == f"a{ascii(mark)[1:-1]}0.1"
 
 
 @pytest.mark.parametrize(
@@ -118,3 +129,37 @@ def test_text_lines_byte_order_marks(tmp_path):
     assert next(lines) == (1, "she,f")
     with pytest.raises(ValueError, match="words.txt, line 2"):
         next(lines)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://me:1@host/a",
+        "https://ghp_1@host/a",
+        "https://host/sk-12/v1",
+        "https://host/a\x1b[2J",
+        "https://host/\u202ea",
+    ],
+)
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda url: General(repository=url),
+        lambda url: Repository(url=url, holds="code"),
+        lambda url: Publication(url=url),
+        lambda url: EndpointSettings(url=url, model="m", version="1"),
+    ],
+    ids=["config", "code", "paper", "endpoint"],
+)
+def test_displayed_url_without_secret(model, url):
+    model("https://host/a")
+    with pytest.raises(ValidationError):
+        model(url)
+
+
+@pytest.mark.parametrize("extra", [{"a": {"api_key": "c0ffee"}}, {"a": ["token", "c0ffee"]}])
+def test_fault_of_a_structure_with_secret(extra):
+    content = {"url": "https://h/v1", "model": "m", "version": "1", "extra": extra}
+    with pytest.raises(ConfigError) as error:
+        validate_settings(EndpointSettings, content)
+    assert "c0ffee" not in str(error.value) and "not shown" in str(error.value)
