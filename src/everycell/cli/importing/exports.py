@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from everycell.base.errors import DataError
-from everycell.base.untrusted import parse_json
-from everycell.cli.importing.grids import SourceTable
+from everycell.base.untrusted import parse_json, with_single_keys
+from everycell.cli.importing.grids import SourceTable, check_size
 from everycell.cli.importing.values import SourceCell
 
 #: Columns of exports that describe a run and are neither its name nor a result.
@@ -25,14 +25,14 @@ _METRICS, _RUN_NAME = "metrics.", "tags.mlflow.runName"
 def json_tables(path: object, text: str) -> list[SourceTable]:
     """Tables of HELM's groups, or the results of lm-evaluation-harness as one table."""
     try:
-        content = parse_json(text, strict=False)
+        content = parse_json(text, make_object=with_single_keys)
     except ValueError as error:
         raise DataError(path, fault=f"is not JSON ({error})", fix="replace the file") from None
     try:
         if isinstance(content, dict) and isinstance(content.get("results"), dict):
-            return [_harness_table(content)]
+            return [_harness_table(path, content)]
         tables = content if isinstance(content, list) else [content]
-        return [_helm_table(table) for table in tables]
+        return [_helm_table(path, table) for table in tables]
     except (AttributeError, KeyError, TypeError):
         raise DataError(
             path,
@@ -43,11 +43,13 @@ def json_tables(path: object, text: str) -> list[SourceTable]:
 
 
 def _cell(value: Any, *, bold: bool = False) -> SourceCell:
+    # Half a surrogate pair, which JSON can contain, cannot be written.
     text = "" if value is None else str(value)
+    text = text.encode(errors="backslashreplace").decode()
     return SourceCell(text, bold=bold, source=text)
 
 
-def _harness_table(content: dict[str, Any]) -> SourceTable:
+def _harness_table(path: object, content: dict[str, Any]) -> SourceTable:
     """A row per task; standard errors are left out, as published tables have none."""
     config = content.get("config") or {}
     model = content.get("model_name") or config.get("model_args") or config.get("model")
@@ -57,8 +59,18 @@ def _harness_table(content: dict[str, Any]) -> SourceTable:
         for name, value in results.items():
             metric, _, kind = name.partition(",")
             if isinstance(value, int | float) and not metric.endswith("_stderr"):
-                values[task][metric if kind in ("", "none") else f"{metric} ({kind})"] = value
+                label = metric if kind in ("", "none") else f"{metric} ({kind})"
+                if label in values[task] and values[task][label] != value:
+                    raise DataError(
+                        path,
+                        column=f"{label} of {task}",
+                        value=value,
+                        fault=f"but also {values[task][label]}",
+                        fix="remove one of the two",
+                    )
+                values[task][label] = value
     metrics = list(dict.fromkeys(name for results in values.values() for name in results))
+    check_size(path, len(values) + 1, len(metrics) + 2)
     rows = [["System", "Task", *metrics]]
     rows += [
         [model or "model", task, *map(results.get, metrics)]
@@ -68,7 +80,7 @@ def _harness_table(content: dict[str, Any]) -> SourceTable:
     return SourceTable([[_cell(value) for value in row] for row in rows], head=1, keys=2)
 
 
-def _helm_table(table: dict[str, Any]) -> SourceTable:
+def _helm_table(path: object, table: dict[str, Any]) -> SourceTable:
     heading = [_cell(cell["value"]) for cell in table["header"]]
     rows = [
         [
@@ -77,6 +89,11 @@ def _helm_table(table: dict[str, Any]) -> SourceTable:
         ]
         for row in table["rows"]
     ]
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(heading):
+            raise DataError(
+                path, f"row {number}", fault=f"has {len(row)} cells", expected=f"{len(heading)}"
+            )
     return SourceTable([heading, *rows], head=1, caption=str(table.get("title", "")))
 
 

@@ -148,6 +148,7 @@ def _csv_table(path: Path, text: str) -> SourceTable:
     except csv.Error as error:
         raise DataError(path, fault=f"cannot be read as CSV ({error})", fix="correct it") from None
     width = len(rows[0]) if rows else 0
+    check_size(path, len(rows), width)
     for number, row in enumerate(rows, 1):
         if len(row) != width:
             raise DataError(

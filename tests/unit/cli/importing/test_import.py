@@ -470,3 +470,34 @@ def test_import_tracked_runs(folder, text):
 def test_import_json_refused(folder, text):
     Path("a.json").write_text(text)
     assert "a.json" in refused("import", "a.json", "out.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"results": {"t": {"acc": 0.5, "acc": 0.9}}}', "occurs twice"),
+        ('{"results": {"t": {"acc": 0.5}}, "results": {"t": {"acc": 0.9}}}', "occurs twice"),
+        ('{"results": {"t": {"acc": 0.5, "acc,none": 0.9}}}', "but also 0.5"),
+        ('{"header": [{"value": "M"}, {"value": "a"}], "rows": [[{"value": "b"}]]}', "1 cells"),
+        (
+            json.dumps({"results": {f"t{i}": {f"m{i}": 0.5} for i in range(2000)}}),
+            "at most 10000",
+        ),
+    ],
+    ids=["key", "results", "filters", "ragged", "wide"],
+)
+def test_import_json_ambiguous_or_large(folder, text, words):
+    """Of two values of one cell, none is chosen; a small file does not become a huge table."""
+    Path("a.json").write_text(text)
+    assert words in refused("import", "a.json", "out.csv")
+
+
+def test_import_csv_too_wide(folder):
+    Path("a.csv").write_text("s" + ",m" * 20_000 + "\na" + ",1" * 20_000)
+    assert "at most 10000" in refused("import", "a.csv", "out.csv")
+
+
+def test_import_json_half_a_pair(folder):
+    """Half a surrogate pair, which no file can contain, is written as its code."""
+    values = imported("a.json", '{"results": {"t\\ud800": {"acc": 0.5}}, "model_name": "m"}')
+    assert [*values.values()] == ["0.5"] and "\\ud800" in str(values)
