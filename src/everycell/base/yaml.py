@@ -17,6 +17,8 @@ from everycell.base.validation import describe_faults
 #: Both far exceed those of records and the registry.
 _LEVELS = 50
 _VALUES = 100_000
+#: Maximum size of a whole number.
+_BITS = 10_000
 #: libyaml's parser, if available, is eight times as fast as the parser in Python.
 _Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -25,16 +27,31 @@ class _Loader(_Parser):
     """A safe loader that refuses duplicate keys, of which PyYAML would keep only the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys: set[str] = set()
+        keys: set[Any] = set()
         for key, _ in node.value:
             # Merge keys may be repeated, and the keys that they merge may be overridden.
             if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                if key.value in keys:
+                # `yes` and `true` are one key, too.
+                value = self.construct_object(key)
+                if value in keys:
                     raise yaml.constructor.ConstructorError(
                         problem=f"the key {key.value!r} occurs twice", problem_mark=key.start_mark
                     )
-                keys.add(key.value)
+                keys.add(value)
         return super().construct_mapping(node, deep)
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        """Refuse numbers with bases, which may have more digits than Python can print."""
+        value = super().construct_yaml_int(node)
+        if value.bit_length() > _BITS:
+            raise yaml.constructor.ConstructorError(
+                problem=f"a number has more than {_BITS:,} bits, the limit",
+                problem_mark=node.start_mark,
+            )
+        return value
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 
 
 def load_yaml(text: str) -> Any:
@@ -64,6 +81,11 @@ def _check_size(text: str) -> None:
             if anchor:
                 sizes[anchor] = size
         elif isinstance(event, yaml.AliasEvent):
+            if event.anchor in anchors:
+                raise yaml.constructor.ConstructorError(
+                    problem=f"the value {event.anchor!r} contains itself",
+                    problem_mark=event.start_mark,
+                )
             open_nodes[-1] += sizes.get(event.anchor, 1)
         elif isinstance(event, yaml.ScalarEvent):
             open_nodes[-1] += 1
@@ -96,10 +118,10 @@ def line_of(text: str, keys: Iterable[str | int]) -> int:
     line = node.start_mark.line if node else 0
     for key in keys:
         if isinstance(node, yaml.MappingNode):
-            pairs = {str(name.value): (name, value) for name, value in node.value}
-            if str(key) not in pairs:
+            pairs = (pair for pair in node.value if str(pair[0].value) == str(key))
+            name, node = next(pairs, (None, node))
+            if name is None:
                 break
-            name, node = pairs[str(key)]
             line = name.start_mark.line
         elif isinstance(node, yaml.SequenceNode) and isinstance(key, int):
             if key >= len(node.value):

@@ -1,5 +1,7 @@
 """YAML of users: what the loader takes."""
 
+import time
+
 import pytest
 import yaml
 
@@ -22,3 +24,35 @@ def test_yaml_fault_repeated_key():
 def test_line_of_missing_key():
     assert line_of("a:\n  b:\n  - 1\n  - 2\n", ["a", "b", 1]) == 4
     assert line_of("a:\n  b: 1\n", ["a", "c"]) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: &a [*a]", "&a {x: *a}", "&a {<<: *a}", "a: &a [*a, *a]", "&a {b: &b [*a]}"],
+)
+def test_load_yaml_value_within_itself(text):
+    with pytest.raises(yaml.YAMLError, match="contains itself"):
+        load_yaml(text)
+
+
+@pytest.mark.parametrize(
+    "text", [f"a: 0x{'f' * 9000}", f"a: 59{':59' * 9000}", f"0b1{'0' * 20000}"]
+)
+def test_load_yaml_number_that_cannot_be_printed(text):
+    with pytest.raises(yaml.YAMLError, match="bits"):
+        load_yaml(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["yes: 1\ntrue: 2", "1: 1\n0x1: 2", "1.0: 1\n1: 2", "~: 1\nnull: 2"]
+)
+def test_load_yaml_equal_keys(text):
+    with pytest.raises(yaml.YAMLError, match="occurs twice"):
+        load_yaml(text)
+
+
+def test_line_of_many_keys():
+    text = "".join(f"k{number}: 1\n" for number in range(40_000))
+    start = time.process_time()
+    lines = [line_of(text, [f"k{number}"]) for number in range(100)]
+    assert lines == [*range(1, 101)] and time.process_time() - start < 5
