@@ -29,6 +29,8 @@ _LARGEST = {
 }
 #: Allowed number of values per byte of weights (a weight may have one bit), and of new values.
 _VALUES, _NEW = 8, 1 << 24
+#: How many times longer a tokenizer may make a text before it looks up its parts.
+_GROWTH = 1_000
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -98,6 +100,39 @@ def check_size(model_class: Any, folder: Path, **options: Any) -> None:
             "bytes",
             fix="copy both again from the model's source",
         )
+
+
+def check_growth(path: Path) -> None:
+    """Raise an error if the steps of a ``tokenizer.json`` may make a text many times longer."""
+    content = parse_json(text_of(path))
+    growth, stack = 1, [content]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, list):
+            stack += part
+        elif isinstance(part, dict):
+            # The vocabulary, with most of the entries, has no steps.
+            stack += [value for name, value in part.items() if name not in ("vocab", "merges")]
+            growth *= _growth_of(part)
+            if growth > _GROWTH:
+                raise DataError(
+                    path,
+                    fault=f"has steps that make a text more than {_GROWTH:,} times longer",
+                    fix="copy it again from the model's source",
+                )
+
+
+def _growth_of(step: Mapping[str, Any]) -> int:
+    """How many times longer a step makes a text at most."""
+    if step.get("type") == "ByteLevel":
+        return 2
+    if step.get("type") != "Replace":
+        return 1
+    pattern = step.get("pattern")
+    replaced = pattern.get("String") if isinstance(pattern, dict) else pattern
+    # A regular expression may match a single letter.
+    length = len(replaced) if isinstance(replaced, str) and replaced else 1
+    return max(1, -(-len(str(step.get("content", ""))) // length))
 
 
 def without_panics(tokenizer: PreTrainedTokenizerBase, folder: Path) -> PreTrainedTokenizerBase:

@@ -42,7 +42,12 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from everycell.base.errors import DataError
-from everycell.learning.model_settings import check_size, read_settings, without_panics
+from everycell.learning.model_settings import (
+    check_growth,
+    check_size,
+    read_settings,
+    without_panics,
+)
 from everycell.learning.tildev2 import TildeV2
 
 logger = logging.getLogger(__name__)
@@ -347,9 +352,13 @@ def load_weights(
 def read_tokenizer(folder: Path, name: str, kind: Any = AutoTokenizer) -> PreTrainedTokenizerBase:
     """Read the tokenizer in a folder with the class `kind`; errors contain the model's `name`."""
     try:
+        if (folder / "tokenizer.json").is_file():
+            check_growth(folder / "tokenizer.json")
         # trust_remote_code is explicit because transformers would otherwise ask on the terminal
         # whether it may run the code in the folder.
         tokenizer = kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except DataError:
+        raise
     # The tokenizers library raises plain Exceptions.
     except Exception as error:
         raise ModelError(

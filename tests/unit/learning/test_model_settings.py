@@ -95,3 +95,21 @@ def test_read_tokenizer_expression_without_end(tmp_path, part, pattern):
     with pytest.raises(DataError) as error:
         tokenizer.decode(tokenizer(text)["input_ids"])
     assert error.value.path == tmp_path / "tokenizer.json"
+
+
+@pytest.mark.parametrize("part", ["normalizer", "decoder", "pre_tokenizer"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"},
+        {"type": "Replace", "pattern": {"Regex": "a"}, "content": "a" * 100},
+        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False},
+    ],
+)
+def test_read_tokenizer_growing_text(folder, part, step):
+    """Forty steps that double a text would take all memory."""
+    path = folder / "tokenizer.json"
+    content = json.loads(path.read_text()) if path.is_file() else {}
+    path.write_text(json.dumps(content | {part: {"type": "Sequence", f"{part}s": [step] * 40}}))
+    with pytest.raises(DataError, match="times longer"):
+        read_tokenizer(folder, "toy")
