@@ -244,7 +244,9 @@ def test_emit_dry_run_cache_offers(capsys):
 
 
 @pytest.mark.parametrize(
-    ("log", "words"), [("", "killed"), ("a\n\nno eels\n \n", ": no eels"), (None, "")]
+    ("log", "words"),
+    [("", "killed"), ("a\n\nno eels\n \n", ": no eels"), (None, "")]
+    + [("\x1b[2J\u202e\u200f", r"\x1b[2J\u202e\u200f")],
 )
 def test_last_words_of_a_job(tmp_path, log, words):
     path = tmp_path / "log"

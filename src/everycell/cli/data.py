@@ -11,6 +11,7 @@ import typer
 
 from everycell.base.files import atomic_path
 from everycell.cli.named_files import FOLDER, RUN, Input, Output, path_and_name
+from everycell.cli.printing import echo
 from everycell.config import read_config
 from everycell.records.cells import RecordError
 from everycell.records.full_runs import HUB_NAME
@@ -33,7 +34,7 @@ def fetch(
                 mirror=settings.mirror_folder(),
                 network=settings.network,
             )
-            typer.echo(path)
+            echo(str(path))
 
 
 def fetch_corpus(
@@ -52,7 +53,7 @@ def fetch_corpus(
             network=settings.network,
         )
         for path in paths.values():
-            typer.echo(path)
+            echo(str(path))
 
 
 def convert_corpus(
@@ -91,7 +92,7 @@ def convert_corpus(
         counts = convert_beir(beir, folder, split=split, answers=answers)
         for name, path in runs.items():
             shutil.copyfile(path, folder / f"{name}.run")
-    typer.echo(
+    echo(
         f"{target}: {counts.questions} questions, {counts.answered} of them with correct answers, "
         f"{counts.passages} passages; left out: {counts.left_out} questions without a relevant "
         f"passage, {counts.empty} empty passages; not found: "
@@ -129,4 +130,4 @@ def convert_weights(
     is_on_hub = re.fullmatch(HUB_NAME, source) and not Path(source).exists()
     model = source if is_on_hub else Path(source)
     for path in pickle_weights.convert_weights(model, target, one_output=one_output):
-        typer.echo(path)
+        echo(str(path))

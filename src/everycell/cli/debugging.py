@@ -45,7 +45,7 @@ def debug(
     try:
         run_here(job, Scratch(folder.resolve(), root, cache))
     except Exception:
-        traceback.print_exc()
+        echo(traceback.format_exc(), err=True)
         raise typer.Exit(1) from None
     echo(f"{job.rule}: {pluralise(len(job.outputs), 'output')} in {folder}")
     for path in job.outputs:

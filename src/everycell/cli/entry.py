@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,6 +16,7 @@ from typing import Any, TextIO
 
 from everycell.base.files import describe_os_error
 from everycell.base.installation import requirement
+from everycell.base.untrusted import escape_controls
 
 #: Modules that the extras other than `workflow` install.
 _EXTRAS = {
@@ -43,6 +45,7 @@ _EXTRAS = {
 def main() -> None:
     """Run the command; if a package is missing, report what to install and exit with code 2."""
     warnings.showwarning = _warn_once
+    sys.excepthook = _show_error
     guard_streams()
     # A caller such as nohup may ignore the signal.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -86,7 +89,12 @@ def _warn_once(
         _show_with_source(message, category, filename, lineno, file, line)
     elif str(message) not in _previous_warnings:
         _previous_warnings.add(str(message))
-        print(f"everycell: {message}", file=sys.stderr)
+        print(f"everycell: {escape_controls(str(message))}", file=sys.stderr)
+
+
+def _show_error(*error: Any) -> None:
+    """Print the traceback of an unexpected error, which may quote names of a user's files."""
+    print(escape_controls("".join(traceback.format_exception(*error))), end="", file=sys.stderr)
 
 
 def describe_missing_module(error: ModuleNotFoundError) -> str:

@@ -88,7 +88,7 @@ def make(
     if not_included := [key for key in papers_not_included(project.ROOT) if key in request.papers]:
         raise RecordError(not_included_message(not_included[0]))
     if not names:
-        typer.echo(
+        echo(
             "everycell: making the default target of the Snakefile; `everycell make all` also "
             "makes the results on surrogate data, and those that need hours or large data.",
             err=True,
@@ -124,7 +124,7 @@ def run_snakemake(arguments: Sequence[str]) -> int:
     if find_spec("snakemake") is None:
         raise ModuleNotFoundError(name="snakemake")
     if not can_write(home := cache_home()):
-        typer.echo(
+        echo(
             f"everycell: {home} is not writable, and Snakemake needs it for its cache; set "
             "XDG_CACHE_HOME to a writable folder.",
             err=True,

@@ -227,7 +227,7 @@ def _add_line(snakefile: Path, line: str, *, yes: bool) -> bool:
     if not yes and not (sys.stdin.isatty() and typer.confirm(question)):
         return False
     write_atomically(snakefile, text.replace(FINISH_LINE, line + FINISH_LINE))
-    typer.echo(f"Snakefile: {line.strip()}")
+    echo(f"Snakefile: {line.strip()}")
     return True
 
 
@@ -291,14 +291,12 @@ def add_data(
         facts=facts | {field: value for field, value in options.items() if value},
         replace=replace,
     )
-    typer.echo(f"{registry}: added {key}.")
-    typer.echo(f'In a rule, its path is resource("{key}").')
+    echo(f"{registry}: added {key}.")
+    echo(f'In a rule, its path is resource("{key}").')
     if re.search(r"github(usercontent)?\.com/.*/(main|master)/", source):
-        typer.echo(
-            "The URL refers to a branch, so the file may change; use a URL with a commit hash."
-        )
+        echo("The URL refers to a branch, so the file may change; use a URL with a commit hash.")
     if not source.startswith(("http://", "https://")):
         if OWN_DATA.is_dir():
-            typer.echo(f"Commit {OWN_DATA / key}, so that clones include it.")
+            echo(f"Commit {OWN_DATA / key}, so that clones include it.")
         else:
-            typer.echo(f"Other users need the file too: give them {cache / key} as a mirror.")
+            echo(f"Other users need the file too: give them {cache / key} as a mirror.")

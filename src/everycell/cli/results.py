@@ -14,6 +14,7 @@ from everycell.cli import project
 from everycell.cli.names import Names
 from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import (
+    echo,
     output_console,
     pluralise,
     print_for_programs,
@@ -226,7 +227,7 @@ def page() -> None:
     notices = find_deviations(project.RESULTS, project.ROOT).notices
     index = project.RESULTS / "index.html"
     path = write_page(index, results, papers, notices, config.repository)
-    typer.echo(f"Page: {path}")
+    echo(f"Page: {path}")
 
 
 #: Outcomes of tested claims in the rows for programs.
@@ -261,12 +262,12 @@ def print_summary(
         line = f"{'  ' * name.startswith('of them')}{headline(name, verdicts)}."
         typer.secho(line, bold=number == 0, dim=verdicts.keys() <= {*UNCOMPARED})
     for name, line in claim_lines(overall).items():
-        typer.echo(f"{'  ' * name.startswith('of them')}{line}.")
+        echo(f"{'  ' * name.startswith('of them')}{line}.")
     for name, counts in totals.items():
-        typer.echo(f"{name}: {_summary_line(counts)}")
+        echo(f"{name}: {_summary_line(counts)}")
     if len(totals) > 1:
-        typer.echo(f"All: {_summary_line(overall)}")
-    typer.echo(f"Page: {project.RESULTS / 'index.html'}")
+        echo(f"All: {_summary_line(overall)}")
+    echo(f"Page: {project.RESULTS / 'index.html'}")
 
 
 def print_outcomes(
@@ -280,12 +281,12 @@ def print_outcomes(
         if report.state == "surrogate":
             verdicts = "run on surrogate data; no published value is compared"
         name = result.artefact.id
-        typer.echo(f"{name} ({result.tier}): {verdicts or 'made; the paper states no values'}.")
+        echo(f"{name} ({result.tier}): {verdicts or 'made; the paper states no values'}.")
         path = stem_of(result.artefact, result.tier, project.RESULTS)
         suffix = ".svg" if f"{path.name}.svg" in report.files else ".html"
-        typer.echo(f"  {path.with_suffix(suffix)}")
+        echo(f"  {path.with_suffix(suffix)}")
     names = dict.fromkeys(artefact.id for artefact, _ in requests)
-    typer.echo(f"Next: `everycell show {next(iter(names))}` shows its cells.")
+    echo(f"Next: `everycell show {next(iter(names))}` shows its cells.")
 
 
 def _summary_row(counts: Counts) -> dict[str, Any]:

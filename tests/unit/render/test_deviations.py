@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -78,3 +79,13 @@ def test_overview_plot_links_every_point():
     for link in ("pages/a_ch1.html#Table 1", "pages/a_ch1.html#Table 2 &lt;b&gt;"):
         assert plot["svg"].count(f'href="{link}"><title>') == 2
     assert "a, Chapter 1 (4)" in plot["svg"] and "published 0.50, reproduced 0.43" in plot["svg"]
+
+
+@pytest.mark.parametrize("mark", ["\x1b[2J", "\x07", "\u200f", "\u202e", "\u2066", "<b>"])
+def test_deviation_plot_tooltip_of_hostile_name(mark):
+    hostile = chapter(("Table 1", "0.50", 0.51))
+    hostile.artefacts[0].counted_cells[0] = replace(
+        hostile.artefacts[0].counted_cells[0], name=f"{mark}#000000"
+    )
+    svg = deviation_plot(hostile)["svg"]
+    assert mark not in svg and "#000000: published" in svg

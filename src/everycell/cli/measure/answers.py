@@ -182,7 +182,7 @@ def cite_check(
             requests = [
                 Request(prompt=citing.prompt(*context), decoding=decoding) for context in contexts
             ]
-            typer.echo(f"{model}: {len(requests)} requests; recorded ones are not sent.", err=True)
+            echo(f"{model}: {len(requests)} requests; recorded ones are not sent.", err=True)
             replies = language_model.answer_all(requests)
             return [
                 citing.read(reply.text, len(documents)).answer

@@ -14,7 +14,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from everycell.cli.measure.runs import parse_numbers, read_run_file
 from everycell.cli.named_files import RUN, Input, Output
 from everycell.cli.options import Cutoffs, Force, Format, PerQuery, Persistence, Run
-from everycell.cli.printing import print_measures
+from everycell.cli.printing import echo, print_measures
 from everycell.records.cells import RecordError
 
 
@@ -77,15 +77,13 @@ def count_group_terms(
         )
     number, with_terms = count_documents_with_terms(out)
     sizes = ", ".join(f"{len(terms)} of {group}" for group, terms in groups.items())
-    typer.echo(
-        f"{out}: {number} documents, {with_terms} of them with a group term (terms: {sizes})."
-    )
+    echo(f"{out}: {number} documents, {with_terms} of them with a group term (terms: {sizes}).")
     for group, terms in groups.items():
         if len(terms) == 1 and len(groups) > 2:
-            typer.echo(f"Group {group} has one term, {terms[0]}; if that is a header, remove it.")
+            echo(f"Group {group} has one term, {terms[0]}; if that is a header, remove it.")
         if unmatched_terms := [term for term in terms if term not in matched_terms]:
             listing = ", ".join(unmatched_terms)
-            typer.echo(f"Terms of {group} that occur in no document: {listing}.")
+            echo(f"Terms of {group} that occur in no document: {listing}.")
 
 
 def fairness(

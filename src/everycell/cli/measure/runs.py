@@ -26,7 +26,7 @@ from everycell.cli.options import (
     Run,
     Seed,
 )
-from everycell.cli.printing import print_measures
+from everycell.cli.printing import echo, print_measures
 from everycell.records.cells import RecordError
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ def rerank(
     rows = rows[["run", *table.columns]]
     settings = {"run": str(run), "method": method, "out": str(out)}
     print_measures(rows, form, settings)
-    typer.echo(f"{out}: {len(runs)} runs, trade-off.csv and its plot.", err=form != "table")
+    echo(f"{out}: {len(runs)} runs, trade-off.csv and its plot.", err=form != "table")
 
 
 def read_user_file(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from everycell.base.untrusted import escape_controls
 from everycell.records.cells import count_decimals, without_spread
 from everycell.render.figure_files import METADATA, style
 from everycell.render.grid import Cell, Grid
@@ -185,7 +186,7 @@ def _svg(figure: Figure, points: Iterable[Deviation]) -> str:
     buffer = io.BytesIO()
     with style():
         figure.savefig(buffer, format="svg", metadata=METADATA["svg"], transparent=True)
-    text = buffer.getvalue().decode()
+    text = escape_controls(buffer.getvalue().decode())
     # The style sheet of the figure would apply to the entire page.
     text = re.sub(r"<style.*?</style>|<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     root = r'\1 fill="currentColor" aria-hidden="true"'
@@ -195,11 +196,12 @@ def _svg(figure: Figure, points: Iterable[Deviation]) -> str:
     texts = {point.link: point.text for point in points}
 
     def with_tooltip(link: re.Match[str]) -> str:
-        title = escape(texts[unescape(link[1])])
+        title = escape(escape_controls(texts[unescape(link[1])]))
         return f'<a tabindex="-1" href="{link[1]}"><title>{title}</title>'
 
-    text = re.sub(r'<a href="([^"]*)"[^>]*>', with_tooltip, text)
-    return re.sub("|".join(_PAGE_COLOURS), lambda match: _PAGE_COLOURS[match[0]], text)
+    # Before the names of the tooltips, which may contain a colour.
+    text = re.sub("|".join(_PAGE_COLOURS), lambda match: _PAGE_COLOURS[match[0]], text)
+    return re.sub(r'<a href="([^"]*)"[^>]*>', with_tooltip, text)
 
 
 _NONE = "No reproduced value of this chapter differs from the published one."
