@@ -34,9 +34,10 @@ class General(FetchSettings):
         description="Container image with the environments of all rules (docs/clusters.md): a file "
         "or a URL.",
     )
-    repository: Annotated[str, AfterValidator(without_secret)] | None = Field(
+    repository: (
+        Annotated[str, Field(pattern="^https://[^ ?#]+$"), AfterValidator(without_secret)] | None
+    ) = Field(
         None,
-        pattern="^https://[^ ?#]+$",
         description="Address of this repository on the web: the page then links to the code of "
         "each result, as ADDRESS/blob/COMMIT/PATH.",
     )
