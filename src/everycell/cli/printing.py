@@ -97,7 +97,9 @@ def print_for_programs(
 
 def print_json(value: Any) -> None:
     """Print a value as JSON."""
-    typer.echo(json.dumps(value, indent=1, ensure_ascii=False))
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    # Half a surrogate pair, which JSON may contain, has the same escape in JSON and in Python.
+    typer.echo(text.encode(errors="backslashreplace").decode())
 
 
 def frame_as_tex(frame: pd.DataFrame) -> str:

@@ -1,5 +1,7 @@
 """Short forms of texts for readers."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -10,6 +12,7 @@ from everycell.cli.printing import (
     list_paths,
     pluralise,
     print_for_programs,
+    print_json,
     shorten,
 )
 from everycell.receipts.diff import Difference
@@ -61,3 +64,9 @@ def test_format_values_tiny_and_missing():
 def test_difference_frame_result_of_one_folder():
     frame = difference_frame([Difference(name="released/toy/table_1", only_in="first")])
     assert frame.iloc[0].tolist() == ["released/toy/table_1", "result", "", "present", ""]
+
+
+@pytest.mark.parametrize("text", ["a\ud800", "\udfff", "\ud83d", "\u202e\x1b"])
+def test_print_json_half_a_pair(capsys, text):
+    print_json({"name": text})
+    assert json.loads(capsys.readouterr().out) == {"name": text}
