@@ -53,6 +53,11 @@ def escape_controls(text: str) -> str:
     return _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
+def on_one_line(text: str) -> str:
+    """Replace line breaks by spaces, since a name with one would begin a line of its own."""
+    return re.sub(r"(?<!\s)\s*[\n\v\f\r\u0085\u2028\u2029]\s*", " ", text)
+
+
 def looks_secret(name: str, value: str) -> bool:
     """Whether a field seems secret, by its name or the prefix of its value."""
     return bool(_SECRET_NAME.search(name) or _SECRET_VALUE.match(value))

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from everycell.base.untrusted import escape_controls, looks_secret
+from everycell.base.untrusted import escape_controls, looks_secret, on_one_line
 
 #: Largest number of faults of a file that are described.
 _FAULTS = 100
@@ -61,7 +61,7 @@ def _describe(model: type[BaseModel], fault: Any) -> tuple[tuple[Any, ...], str]
         location += [part] * (not was_union)
     keys = tuple(location)
     # A key of the file may be arbitrarily long.
-    key = escape_controls(".".join(str(part)[:80] for part in location))
+    key = on_one_line(escape_controls(".".join(str(part)[:80] for part in location)))
     key = f"`{key}`" if location else "the content"
     value = _shorten(fault["input"])
     if isinstance(fault["input"], dict | list) and looks_secret(repr(fault["input"]), ""):

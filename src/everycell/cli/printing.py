@@ -15,7 +15,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 
-from everycell.base.untrusted import escape_controls
+from everycell.base.untrusted import escape_controls, on_one_line
 from everycell.receipts.diff import Difference, shorten
 
 
@@ -258,4 +258,4 @@ def difference_lines(result: Difference, first: Path, second: Path, limit: int) 
             )
         else:
             lines.append(f"  {what}: {shorten(cause.old)} -> {shorten(cause.new)}")
-    return lines
+    return [on_one_line(line) for line in lines]

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from everycell.base.arrays import FloatArray
+from everycell.base.untrusted import on_one_line
 from everycell.cli import project
 from everycell.cli.names import Names
 from everycell.cli.options import OnlyTier
@@ -305,7 +306,7 @@ def _print_different(console: Console, block: Block, trial: Trial) -> None:
     console.print(f"Still different with {trial.description}:")
     for row in different[:_MAX_LINES]:
         decimals = int(block.decimals[row])
-        name = " / ".join(block.keys[row].values())
+        name = on_one_line(" / ".join(block.keys[row].values()))
         console.print(
             f"  {name}: published {block.published[row]:.{decimals}f}, "
             f"then {trial.values[row]:.{decimals + 1}f}"

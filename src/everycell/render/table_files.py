@@ -16,7 +16,7 @@ from tabulate import tabulate
 
 from everycell.base.csv_files import csv_text
 from everycell.base.files import write_atomically
-from everycell.base.untrusted import escape_controls
+from everycell.base.untrusted import escape_controls, on_one_line
 from everycell.render.grid import (
     Cell,
     Decimals,
@@ -115,7 +115,7 @@ def escape_markdown(text: str) -> str:
 
     Underscores inside a word are not markup and stay, so that `p_value` remains readable.
     """
-    flat = re.sub(r"(?<!\s)\s*[\n\v\f\r\u0085\u2028\u2029]\s*", " ", text).replace("\0", "\ufffd")
+    flat = on_one_line(text).replace("\0", "\ufffd")
     flat = escape_controls(flat)
     marks = r"[\\`*<\[\]|$~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)"
     return re.sub(marks, lambda mark: "\\" + mark[0], flat)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import everycell.cli
+from everycell.cli.printing import difference_lines
+from everycell.receipts.diff import Cause, Change, Difference
 
 HOSTILE = "a\x1b[2J\u200f\u202e"
 
@@ -46,3 +48,15 @@ entry.main()
     assert "\\x1b[2J" in done.stderr and not set(HOSTILE) & set("\x1b\u200f\u202e") & set(
         done.stderr
     )
+
+
+@pytest.mark.parametrize("mark", ["\n", " \n ", "\r\n", "\u2028", "\x85", "\v"])
+def test_difference_lines_name_with_line_break(mark):
+    """A name cannot begin a line of its own, such as "all verified"."""
+    forged = f"a{mark}all verified"
+    change = Change(key=forged, old=forged, new=forged)
+    cause = Cause(kind="parameter", name=forged, old="1", new=forged)
+    result = Difference(name=forged, cells=(change,), claims=(change,), causes=(cause,))
+    lines = difference_lines(result, Path("a"), Path("b"), 10)
+    assert len(lines) == 4 and all("a all verified" in line for line in lines)
+    assert [line for line in lines if len(line.splitlines()) != 1] == []
