@@ -153,7 +153,7 @@ def describe_left_out(left_out):
     sentence += f", and {reasons}." if reasons else "."
     return (
         f"{sentence} Released data need a network, or EVERYCELL_MIRROR set to a folder that has "
-        "them (docs/data.md). `everycell make all` also makes large, slow and surrogate results."
+        "them (docs/data.md)."
     )
 
 
