@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from harness import find_mirror, published
+from harness import published
 from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.script import PythonScript
 
@@ -66,8 +66,7 @@ def test_default_target_without_data(clean):
 
 
 @pytest.mark.slow
-def test_default_target_with_mirror(clean):
-    mirror = find_mirror()
+def test_default_target_with_mirror(clean, mirror):
     done = clean.snakemake("-n", "default", env={"EVERYCELL_MIRROR": str(mirror)})
     assert done.returncode == 0, done.stdout
     assert "lajewska2025_ch4_anova" in done.stdout and "cannot be reached" not in done.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import multiprocessing
 import os
 import signal
 import sys
@@ -68,7 +69,9 @@ def main() -> None:
 def _interrupt(number: int, frame: Any) -> None:
     """Stop on Ctrl-C with a line; Typer then exits with code 130, but would say nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    print("everycell: stopped; run the same command again.", file=sys.stderr)
+    # Its worker processes inherit the handler.
+    if multiprocessing.parent_process() is None:
+        print("everycell: stopped; run the same command again.", file=sys.stderr)
     raise KeyboardInterrupt
 
 

@@ -328,11 +328,13 @@ KEPT = re.compile(
     r"|EVERYCELL_\w+|HF_\w+|IR_DATASETS_HOME|PYSERINI_CACHE|CUDA_\w+|NVIDIA_\w+"
     r"|\w+_(?:proxy|PROXY)|SSL_CERT_\w+|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE"
 )
+#: Name of the variable with the key of an endpoint, in any notation of YAML or JSON.
+KEY = re.compile(r"""\bkey["']?+\s*+:\s*+["']?(\w+)""")
 
 
 def kept_variables(*settings: Path) -> dict[str, str]:
     """Variables that rebuilding keeps, with those that files of settings name as `key`."""
-    keys = {name for path in settings for name in re.findall(r"\bkey:\s*(\w+)", text_of(path))}
+    keys = {name for path in settings for name in KEY.findall(text_of(path))}
     return {
         name: value for name, value in os.environ.items() if KEPT.fullmatch(name) or name in keys
     }

@@ -55,6 +55,8 @@ def _find(rule: str, name: str, root: Path) -> tuple[object, int | str | None]:
         for start, text in enumerate(lines):
             if re.match(rf"(use )?rule (\w+ as )?{re.escape(rule)}\b", text):
                 for row in range(start + 1, len(lines)):
+                    if re.match(r"(use )?rule ", lines[row]):
+                        break
                     if re.match(rf"\s+{name}\s*=", lines[row]):
                         return path.relative_to(root), row + 1
                 return path.relative_to(root), start + 1

@@ -84,7 +84,7 @@ def _preloaded_files() -> Iterator[Path]:
 
 
 def uncommitted_modules(root: Path) -> list[str]:
-    """Top-level modules that all jobs could import, but that no commit has as they are; sorted.
+    """Modules that all jobs could import, but that no commit has as they are; sorted.
 
     Such a module can replace one of an installed package, and remove itself from `sys.modules`.
     Modules that a script imports are part of the hash of its code.
@@ -93,7 +93,7 @@ def uncommitted_modules(root: Path) -> list[str]:
     changed = (changed_since(commit, root) or ()) if commit else ()
     names = []
     for path in map(Path, changed):
-        is_own = path.parts[1] in (*PACKAGES, *FOLDERS_OF_WORKFLOW)
+        is_own = not {*path.parts[1:2]}.isdisjoint((*PACKAGES, *FOLDERS_OF_WORKFLOW))
         if not is_own and path.suffix in all_suffixes() and (root / path).is_file():
             names.append(path.as_posix())
     if names:

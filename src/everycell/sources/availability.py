@@ -31,14 +31,14 @@ def obstacle(
                 return f"the package {entry.wheel.distribution} is not installed"
             continue
         if entry.origin is None or (url := registry.url(key)) is None:
-            return "some of their data are only in a mirror"
+            return "some of its data are only in a mirror"
         if not settings.network:
             return "config.yaml switches the network off"
         if not _answers(urlsplit(url)._replace(path="/", query="").geturl()):
             return f"{urlsplit(url).netloc} cannot be reached"
         size += entry.origin.size
     if size > megabytes * 1e6:
-        return f"they need a download of {size / 1e6:.0f} MB"
+        return f"it needs a download of {size / 1e6:.0f} MB"
     return None
 
 

@@ -112,9 +112,11 @@ def chance_of_gain(block: Block, gain: int, n_trials: int) -> float:
 
     A random reading moves a value that is d units of its last digit from the published one by up to
     d units in either direction, so it is then equal with probability 1 / (2 d + 1). Values are
-    assumed to be independent, and the probability of one trial is multiplied by their number.
+    assumed to be independent, and the probability of one trial is multiplied by their number. A
+    missing value counts as one unit off, which chance explains best.
     """
     distance = np.abs(block.reproduced - block.published) * 10.0**block.decimals
+    distance = np.nan_to_num(distance, nan=1.0)
     is_different = ~block.equal(block.reproduced)
     counts = np.ones(1)
     for probability in 1 / (2 * np.maximum(1, np.rint(distance[is_different])) + 1):
@@ -135,12 +137,21 @@ def search_readings(
     equal.
     """
     before = block.equal(block.reproduced)
+    computed: dict[frozenset[tuple[Hashable, Any]], FloatArray] = {}
+
+    def values_for(settings: Mapping[Hashable, Any]) -> FloatArray:
+        if not settings or compute is None:
+            return block.reproduced
+        key = frozenset(settings.items())
+        if key not in computed:
+            computed[key] = compute(settings)
+        return computed[key]
 
     def attempt(parts: Sequence[Reading], baseline: FloatArray) -> Trial | None:
         settings: dict[Hashable, Any] = {}
         for reading in parts:
             settings |= reading.settings
-        values = compute(settings) if settings and compute else block.reproduced
+        values = values_for(settings)
         for reading in parts:
             values = reading.change(values)
         if np.array_equal(values, block.reproduced, equal_nan=True):

@@ -82,10 +82,14 @@ def test_differences_beyond_pictures(tmp_path, form):
         ("https_proxy", True),
         ("MY_SERVICE", True),
         ("YOUR_SERVICE", True),
+        ("QUOTED_SERVICE", True),
     ],
 )
 def test_kept_variables(tmp_path, monkeypatch, variable, is_kept):
-    settings = {"config.yaml": "{url: u, key: MY_SERVICE}", "mine.yaml": "key: YOUR_SERVICE"}
+    settings = {
+        "config.yaml": "{url: u, key: MY_SERVICE}\n{\"key\" : 'QUOTED_SERVICE'}",
+        "mine.yaml": "key: YOUR_SERVICE",
+    }
     for name, text in settings.items():
         (tmp_path / name).write_text(text)
     monkeypatch.setenv(variable, "a")

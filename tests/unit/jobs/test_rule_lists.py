@@ -18,6 +18,11 @@ use rule evaluation as smith2026_evaluation with:
         systems=lambda wildcards: ["BM25"],
         measures={"MAP": "AP"},
         columns=["system", "metric"],
+
+
+use rule smith2026_evaluation as smith2026_third with:
+    params:
+        collections=["19", "20"],
 """
 FITTING = {
     "systems": ["BM25", "Reranked"], "collections": [], "judged": [], "measures": {"MAP": "AP"},

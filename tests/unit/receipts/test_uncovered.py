@@ -200,6 +200,16 @@ def test_uncommitted_modules(project, folder, name, state):
     assert uncommitted_modules(project) == expected
 
 
+def test_uncommitted_modules_linked_folder(project):
+    """The folder of the code itself may be a link, which no commit covers."""
+    (project / "real").mkdir()
+    (project / "src").symlink_to("real")
+    git = ["git", "-C", project, "-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "First"]):
+        subprocess.run([*git, *command], check=True)
+    assert uncommitted_modules(project) == []
+
+
 @pytest.mark.parametrize("is_imported", [True, False])
 def test_uncommitted_modules_of_the_code(project, is_imported):
     """A module that a function of a chapter imports has a hash, and may be worked on."""

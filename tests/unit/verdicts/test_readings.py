@@ -9,6 +9,7 @@ from everycell.verdicts.judge import judge
 from everycell.verdicts.readings import (
     CHANCE_LEVEL,
     Block,
+    Reading,
     Search,
     cell_readings,
     chance_of_gain,
@@ -71,6 +72,31 @@ def test_search_readings_planted(description):
     assert outcome.complete[0].description == description
     assert outcome.chance(outcome.complete[0]) < CHANCE_LEVEL
     assert bool(outcome.pairs) == (" and values" in description or " and MAP" in description)
+
+
+def test_search_readings_missing_value():
+    """A cell without a value does not hide the reading that explains the others."""
+    values = VALUES.copy()
+    values[4] = np.nan
+    block = block_of((100 * VALUES).round(3), values)
+    outcome = search_readings(block, cell_readings(block, ["system", "metric"]))
+    best = outcome.trials[0]
+    assert (best.description, best.n_equal) == ("all values multiplied by 100", len(KEYS) - 1)
+    assert outcome.chance(best) < CHANCE_LEVEL
+
+
+def test_search_readings_computes_settings_once():
+    calls = []
+
+    def compute(settings):
+        calls.append(settings)
+        return VALUES + 0.01
+
+    block = block_of(VALUES.round(3) + 0.02)
+    reading = Reading("depth 10", "depth", {"depth": 10})
+    readings = [reading, *cell_readings(block, ["system", "metric"])]
+    outcome = search_readings(block, readings, compute)
+    assert calls == [{"depth": 10}] and outcome.pairs
 
 
 def test_search_readings_partial():

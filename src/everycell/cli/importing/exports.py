@@ -50,7 +50,7 @@ def _cell(value: Any, *, bold: bool = False) -> SourceCell:
 
 
 def _harness_table(path: object, content: dict[str, Any]) -> SourceTable:
-    """A row per task; standard errors are left out, as published tables have none."""
+    """A row per task; sample sizes and standard errors are left out, as tables have none."""
     config = content.get("config") or {}
     model = content.get("model_name") or config.get("model_args") or config.get("model")
     values: dict[str, dict[str, Any]] = {}
@@ -58,7 +58,8 @@ def _harness_table(path: object, content: dict[str, Any]) -> SourceTable:
         values[task] = {}
         for name, value in results.items():
             metric, _, kind = name.partition(",")
-            if isinstance(value, int | float) and not metric.endswith("_stderr"):
+            is_value = isinstance(value, int | float) and not isinstance(value, bool)
+            if is_value and metric != "sample_len" and not metric.endswith("_stderr"):
                 label = metric if kind in ("", "none") else f"{metric} ({kind})"
                 if label in values[task] and values[task][label] != value:
                     raise DataError(

@@ -119,7 +119,7 @@ def reproduced_in_minutes(slow):
     released files cannot be fetched or are large.
     """
     registry, files = load_registry(ROOT), []
-    left_out = {"they take longer than five minutes": list(slow)} if slow else {}
+    left_out = {"it takes more than five minutes": list(slow)} if slow else {}
     for tier in ("embedded", "released"):
         for artefact in all_artefacts(PAPERS):
             declared = artefact.record.tiers.get(tier)
@@ -146,18 +146,15 @@ def reproduced_except(slow):
 def describe_left_out(left_out):
     """Sentence on the results that the default target leaves out, and how to get them."""
     reasons = "; ".join(
-        f"{len(ids)} since {reason} ({', '.join(ids[:3])}{', ...' * (len(ids) > 3)})"
+        f"{', '.join(ids[:3])}{f' and {len(ids) - 3} more' * (len(ids) > 3)} ({reason})"
         for reason, ids in left_out.items()
     )
-    sentence = (
-        f"everycell: left out are all runs on surrogate data, and {reasons or 'nothing else'}."
+    sentence = "everycell: all runs on surrogate data are left out"
+    sentence += f", and {reasons}." if reasons else "."
+    return (
+        f"{sentence} Released data need a network, or EVERYCELL_MIRROR set to a folder that has "
+        "them (docs/data.md)."
     )
-    if left_out.keys() - {"they take longer than five minutes"}:
-        sentence += (
-            " With a network, or EVERYCELL_MIRROR set to a folder with the released data "
-            "(docs/data.md), the same command makes them."
-        )
-    return f"{sentence} `everycell make all` makes everything."
 
 
 for target in IN_FULL:

@@ -399,7 +399,10 @@ def test_import_one_value_per_row(folder):
 
 HARNESS = {
     "results": {
-        "arc_easy": {"alias": "arc_easy", "acc,none": 0.71, "acc_stderr,none": 0.012},
+        "arc_easy": {
+            "alias": "arc_easy", "sample_len": 99, "is_greedy,none": True, "acc,none": 0.71,
+            "acc_stderr,none": 0.012,
+        },
         "gsm8k": {
             "alias": "gsm8k", "exact_match,strict-match": 0.3,
             "exact_match_stderr,strict-match": "N/A", "exact_match,flexible-extract": 0.34,
