@@ -124,7 +124,7 @@ def test_planned_after_edits(rebuilt):
     planned = set(rebuilt.planned())
     assert "page" in planned and not planned & {"train", "index", "encode"}
     further = {name for name in planned if not name.startswith("abolghasemi2026_ch2_")}
-    assert further <= {"default", "verdicts", "page"}
+    assert further <= {"embedded", "verdicts", "page"}
 
 
 @pytest.mark.slow

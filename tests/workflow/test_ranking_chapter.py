@@ -66,7 +66,7 @@ def test_planned_after_evaluation_setting(rebuilt, old, new, expected):
     rebuilt.edit("config.yaml", old, new)
     jobs = rebuilt.planned()
     rules = {f"abolghasemi2026_ch2_{rule}" for rule in expected}
-    assert jobs.keys() == rules | {"verdicts", "page", "default"}
+    assert jobs.keys() == rules | {"verdicts", "page", "embedded"}
 
 
 @pytest.mark.slow
