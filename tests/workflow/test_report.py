@@ -11,7 +11,7 @@ import pytest
 def packed(built, tmp_path_factory):
     """Texts of the files in the report of the embedded tier, by their paths in it."""
     path = tmp_path_factory.mktemp("report") / "report.zip"
-    done = built.snakemake("--report", path)
+    done = built.snakemake(*built.target, "--report", path)
     assert done.returncode == 0, done.stdout
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None

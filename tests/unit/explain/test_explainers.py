@@ -16,6 +16,7 @@ from everycell.explain.explainers import (
     pointwise_shap,
     ranking_shap,
     sharp,
+    top_lime_weights,
 )
 from everycell.explain.forests import read_forest
 from everycell.explain.games import RankGame, masked_scores, tree_shapley_values
@@ -147,7 +148,9 @@ def test_checks_invalid_attribution():
         checks(lambda coalitions: coalitions.sum(axis=1), np.array([[np.nan, 1]]), [1])
 
 
-@pytest.mark.compares("mean_pointwise_lime", "mean_listwise_lime", "pointwise_shap", "greedy")
+@pytest.mark.compares(
+    "top_lime_weights", "mean_pointwise_lime", "mean_listwise_lime", "pointwise_shap", "greedy"
+)
 def test_mean_attributions(explained):
     """Means over the documents; of absolute weights for scores, which may differ in sign."""
     restricted = explained.restricted_list
@@ -164,6 +167,8 @@ def test_mean_attributions(explained):
         parts[0], parts[1][top], parts[2], samples=50, rng=np.random.default_rng(4)
     )
     assert (weights.min(axis=0) < 0).any() and (weights.max(axis=0) > 0).all()
+    rows = top_lime_weights(explained, np.random.default_rng(4), 50)
+    assert all(row == expected(weight) for row, weight in zip(rows, weights, strict=True))
     result = mean_pointwise_lime(explained, np.random.default_rng(4), 50)
     assert result == expected(np.abs(weights).mean(axis=0))
     weights = listwise_lime(
