@@ -74,6 +74,17 @@ def style() -> Iterator[None]:
         yield
 
 
+def _with_numbered_clips(svg: bytes) -> bytes:
+    """Number the clip paths, which matplotlib names by bounds that differ in their last bits."""
+    names = re.findall(rb'<clipPath id="(p[0-9a-f]{10})">', svg)
+    numbers = {name: b"clip%d" % number for number, name in enumerate(names, 1)}
+    return re.sub(
+        rb'(<clipPath id="|clip-path="url\(#)(p[0-9a-f]{10})(?=["\)])',
+        lambda match: match[1] + numbers.get(match[2], match[2]),
+        svg,
+    )
+
+
 def save_figure(figure: Figure, stem: Path) -> list[Path]:
     """Write a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png`` (200 dpi), all or none.
 
@@ -94,7 +105,8 @@ def save_figure(figure: Figure, stem: Path) -> list[Path]:
             figure.savefig(buffer, format=kind, metadata=metadata)
             if kind == "svg":
                 # Names in the data may contain characters that XML does not allow.
-                buffer = io.BytesIO(_NOT_IN_XML.sub(b"\xef\xbf\xbd", buffer.getvalue()))
+                content = _NOT_IN_XML.sub(b"\xef\xbf\xbd", buffer.getvalue())
+                buffer = io.BytesIO(_with_numbered_clips(content))
             file = stem.with_name(f"{stem.name}.{kind}")
             drafts.enter_context(atomic_path(file)).write_bytes(buffer.getvalue())
             files.append(file)

@@ -9,6 +9,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from everycell.render.figure_files import save_figure
 from everycell.render.figures import agreement_panels, bar_panels, box_panels, interval_lines
@@ -187,3 +188,14 @@ def test_agreement_panels_difference_of_either_sign():
     for x, y in (("x", "y"), ("y", "x")):
         (axis,) = agreement_panels(frame, x=x, y=y, count="n").axes
         assert axis.get_title().endswith("n = 2\nlargest difference 0.5")
+
+
+def test_save_figure_clips_without_bounds(tmp_path):
+    """Bounds that differ in their last bits, as after another layout, change no byte."""
+    contents = []
+    for shift in (0, 1e-14):
+        figure = Figure()
+        axes = figure.add_axes((0.2 + shift, 0.2, 0.6, 0.6), xlabel="x", ylabel="y")
+        axes.plot([0, 1], [0, 2])
+        contents.append(save_figure(figure, tmp_path / f"f{shift}")[0].read_bytes())
+    assert contents[0] == contents[1] and b'clip-path="url(#clip1)"' in contents[0]
