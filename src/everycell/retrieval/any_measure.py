@@ -255,3 +255,14 @@ def _compute_with_gdeval(measure: Measure, qrels: _Nested, run: _Nested) -> list
     numbered = [{numbers[query]: row for query, row in metric.items()} for metric in (qrels, run)]
     metrics = ir_measures.gdeval.iter_calc([measure], *numbered)
     return [metric._replace(query_id=topics[int(metric.query_id) - 1]) for metric in metrics]
+
+
+def aggregate(measure: Measure, values: Iterable[float]) -> float:
+    """Mean of the values of a measure over topics or, for counts, their sum; NaN of none."""
+    numbers = [value for value in values if not math.isnan(value)]
+    if not numbers:
+        return math.nan
+    aggregator = measure.aggregator()
+    for value in numbers:
+        aggregator.add(value)
+    return float(aggregator.result())

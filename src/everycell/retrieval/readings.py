@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +12,7 @@ import pandas as pd
 
 from everycell.base.arrays import FloatArray
 from everycell.base.errors import DataError
-from everycell.retrieval.any_measure import evaluate_measures, parse_measure
+from everycell.retrieval.any_measure import aggregate, evaluate_measures, parse_measure
 from everycell.retrieval.evaluation import (
     RelevantRanks,
     measure_ranks,
@@ -171,7 +170,7 @@ class Evaluation:
             measure = self._measure(name, level, settings)
             for key, run in self.runs.items():
                 per_topic = run.values(measure, settings)[run.is_averaged(settings, level)]
-                value = _aggregate(measure, per_topic)
+                value = aggregate(measure, per_topic)
                 values[(*key, name)] = value * (100 if name in self.in_percent else 1)
         return values
 
@@ -233,13 +232,3 @@ def _other_cutoffs(measure: Measure) -> Iterable[int | None]:
     larger = [usual for usual in CUTOFFS if usual > cutoff][:2]
     is_optional = not measure.SUPPORTED_PARAMS["cutoff"].required
     return [*smaller, *larger, *([None] if is_optional else [])]
-
-
-def _aggregate(measure: Measure, values: FloatArray) -> float:
-    """Mean over topics or, for counts, sum."""
-    if not len(values):
-        return math.nan
-    aggregator = measure.aggregator()
-    for value in values[~np.isnan(values)]:
-        aggregator.add(value)
-    return float(aggregator.result())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from everycell.base.installation import is_installed
 from everycell.records.registry import Entry, Registry
 from everycell.sources.fetch import OWN_DATA
 from everycell.sources.settings import FetchSettings
@@ -27,7 +27,7 @@ def obstacle(
         if any(folder and _has(folder, key, entry) for folder in folders):
             continue
         if entry.wheel:
-            if not _is_installed(entry.wheel.distribution):
+            if not is_installed(entry.wheel.distribution):
                 return f"the package {entry.wheel.distribution} is not installed"
             continue
         if entry.origin is None or (url := registry.url(key)) is None:
@@ -45,14 +45,6 @@ def obstacle(
 def _has(folder: Path, key: str, entry: Entry) -> bool:
     packed = entry.mirror.path if entry.mirror else key
     return (folder / key).is_file() or (folder / packed).is_file()
-
-
-def _is_installed(distribution: str) -> bool:
-    try:
-        metadata.distribution(distribution)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
 
 
 @cache

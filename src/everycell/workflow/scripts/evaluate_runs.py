@@ -4,17 +4,8 @@ import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
 from everycell.jobs.rule_lists import check_lists
-from everycell.retrieval.any_measure import evaluate_measures, parse_measure
+from everycell.retrieval.any_measure import aggregate, evaluate_measures, parse_measure
 from everycell.trec.runs import read_qrels, read_run
-
-
-def aggregate(measure, values):
-    """Aggregate the values of a measure over queries: their mean or, for counts, their sum."""
-    aggregator = measure.aggregator()
-    for value in values.dropna():
-        aggregator.add(value)
-    return aggregator.result()
-
 
 with ResultJob(snakemake) as job:
     check_lists(snakemake)
