@@ -247,7 +247,7 @@ def report(
     from everycell.cli.levels import NOTE, POLICY, levels_of
     from everycell.config import read_config
     from everycell.render.page.overview import build_page
-    from everycell.render.page.pages import report_page
+    from everycell.render.page.pages import standalone_page
 
     path = out.with_name("levels.json")
     project.refuse_existing(path, force=force)
@@ -261,7 +261,8 @@ def report(
     repository = read_config(Path("config.yaml")).repository
     page_content = build_page(papers, results, project.RESULTS, repository)
     levels = {paper.about.key: levels_of(paper, project.ROOT) for paper in page_content.papers}
-    write_atomically(out, report_page(page_content, levels, NOTE, POLICY))
+    content = {"page": page_content, "levels": levels, "note": NOTE, "acm_policy": POLICY}
+    write_atomically(out, standalone_page("report.html.j2", **content))
     write_json(path, {"note": NOTE, "policy": POLICY, "papers": levels})
     echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB; {path}")
 

@@ -94,10 +94,9 @@ def pages_of(
     return pages | data_files(papers, results, folder) | {INDEX: index}
 
 
-def report_page(page: Page, levels: Mapping[str, Any], note: str, policy_of_acm: str) -> bytes:
-    """One file with everything on the page, without scripts for searches and links to files."""
-    about_levels = {"levels": levels, "note": note, "policy_of_acm": policy_of_acm}
-    return _render("report.html.j2", ["page.js"], page=page, **about_levels)
+def standalone_page(template: str, **variables: Any) -> bytes:
+    """Page in one file, without searches and links to other files."""
+    return _render(template, ["page.js"], **variables)
 
 
 def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:
