@@ -45,7 +45,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     ),
     "diff": (
         "everycell diff results ../other/results",
-        "everycell diff results ../other/results --format html > diff.html",
+        "everycell diff results ../other/results --format html",
     ),
     "check": ("everycell check sakai2023", "everycell check --schemas schemas"),
     "check-verdicts": (
