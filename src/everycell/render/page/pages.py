@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ from everycell.render.page.overview import Page, build_page, links_of
 from everycell.render.table_files import html_environment
 from everycell.render.vocabulary import GROUPS, OUTCOMES, VERDICTS, section_and_page
 from everycell.verdicts.counts import UNTESTABLE, ClaimClass, best_entries, cells_of, claims_of
-from everycell.verdicts.headlines import HEADLINES, headline
+from everycell.verdicts.headlines import HEADLINES
 from everycell.verdicts.reports import CAUSE_NAMES, STATES, UNCOUNTED, Result
 
 INDEX = "index.html"
@@ -112,8 +113,8 @@ def page_environment() -> Environment:
         "links": links_of,
         "section_and_page": section_and_page,
     }
+    cast(dict[str, Any], environment.tests).update(numeric=_is_numeric, sign=_is_sign)
     cast(dict[str, Any], environment.globals).update(
-        headline=headline,
         palette=vocabulary,
         css_colours=vocabulary.css_colours,
         meaning={
@@ -128,6 +129,16 @@ def page_environment() -> Environment:
         },
     )
     return environment
+
+
+def _is_numeric(text: str) -> bool:
+    """Whether a text is a number, possibly with an inequality, a unit of percent or a spread."""
+    return bool(re.match(r"[<>=\u2264\u2265~+\u2212\s-]*\.?\d[\d.,e]*\s*(%|\u00b1.*|\(.*)?$", text))
+
+
+def _is_sign(text: str | None) -> bool:
+    """Whether a published value, such as a tick, could be taken for the mark of a verdict."""
+    return bool(text) and not any(map(str.isalnum, text))
 
 
 def _render(template: str, scripts: Sequence[str], **variables: Any) -> bytes:
