@@ -123,6 +123,16 @@ def section_and_page(text: str) -> str:
     return re.sub(r" from (p\. \d+)(?! to)\b", r", \1 ff.", text)
 
 
+def is_numeric(text: str) -> bool:
+    """Whether a text is a number, possibly with an inequality, a unit of percent or a spread."""
+    return bool(re.match(r"[<>=\u2264\u2265~+\u2212\s-]*\.?\d[\d.,e]*\s*(%|\u00b1.*|\(.*)?$", text))
+
+
+def is_sign(text: str | None) -> bool:
+    """Whether a published value, such as a tick, could be taken for the mark of a verdict."""
+    return bool(text) and not any(map(str.isalnum, text))
+
+
 def css_class(name: str) -> str:
     """Name of a verdict, outcome or state as a CSS class: "within-tolerance"."""
     return name.replace(" ", "-")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,6 +94,11 @@ def pages_of(
     return pages | data_files(papers, results, folder) | {INDEX: index}
 
 
+def standalone_page(template: str, **variables: Any) -> bytes:
+    """Page in one file, without searches and links to other files."""
+    return _render(template, ["page.js"], **variables)
+
+
 def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:
     """Files of the page that are missing from a results folder, or differ in content."""
     return [
@@ -113,7 +117,9 @@ def page_environment() -> Environment:
         "links": links_of,
         "section_and_page": section_and_page,
     }
-    cast(dict[str, Any], environment.tests).update(numeric=_is_numeric, sign=_is_sign)
+    cast(dict[str, Any], environment.tests).update(
+        numeric=vocabulary.is_numeric, sign=vocabulary.is_sign
+    )
     cast(dict[str, Any], environment.globals).update(
         palette=vocabulary,
         css_colours=vocabulary.css_colours,
@@ -129,16 +135,6 @@ def page_environment() -> Environment:
         },
     )
     return environment
-
-
-def _is_numeric(text: str) -> bool:
-    """Whether a text is a number, possibly with an inequality, a unit of percent or a spread."""
-    return bool(re.match(r"[<>=\u2264\u2265~+\u2212\s-]*\.?\d[\d.,e]*\s*(%|\u00b1.*|\(.*)?$", text))
-
-
-def _is_sign(text: str | None) -> bool:
-    """Whether a published value, such as a tick, could be taken for the mark of a verdict."""
-    return bool(text) and not any(map(str.isalnum, text))
 
 
 def _render(template: str, scripts: Sequence[str], **variables: Any) -> bytes:
