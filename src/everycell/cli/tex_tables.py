@@ -51,7 +51,8 @@ _MACROS = r"""% To be read by \input in the preamble, after hyperref.
 \providecommand{\everycellpage}{results}% address of the page
 \providecommand{\href}[2]{#2}
 \newcommand{\everycellget}[2]{\ifcsname everycell#1:#2\endcsname
-  \csname everycell#1:#2\endcsname\else\PackageError{everycell}{no #1 `#2'}{The file of these macros has all names.}\fi}
+  \csname everycell#1:#2\endcsname\else\PackageError{everycell}{no #1 `#2'}%
+  {This file has all names.}\fi}
 \newcommand{\everycellvalue}[1]{\everycellget{value}{#1}}
 \newcommand{\everycellmark}[1]{\par\vbox to 0pt{\hbox to \hsize{\hfill\rlap{\hskip\marginparsep
   \parbox[t]{\marginparwidth}{\raggedright\footnotesize\everycellget{mark}{#1}}}}\vss}%
