@@ -27,6 +27,7 @@ HEADINGS = {
         "why": "why:why",
         "summary": "results:summary",
         "page": "results:page",
+        "report": "results:report",
         "deposit": "checks:deposit",
         "debug": "debugging:debug",
     },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand
@@ -14,7 +14,7 @@ from everycell.base.files import atomic_path
 from everycell.base.untrusted import in_quotes
 from everycell.cli import project
 from everycell.cli.named_files import Input, Output
-from everycell.cli.options import Force, Format
+from everycell.cli.options import Force
 from everycell.cli.perturbing import perturb_and_compare
 from everycell.cli.printing import (
     difference_frame,
@@ -122,8 +122,11 @@ verify.command_class = OptionalName  # type: ignore[attr-defined]
 def diff(
     first: Annotated[Path, typer.Argument(help="Results folder.")],
     second: Annotated[Path, typer.Argument(help="Results folder to compare it with.")],
-    cells: Annotated[int, typer.Option(min=0, help="Cells to show per result.")] = 10,
-    form: Format = "table",
+    cells: Annotated[int, typer.Option(min=0, help="Cells to list per result.")] = 10,
+    form: Annotated[
+        Literal["table", "csv", "json", "tex", "html"],
+        typer.Option("--format", help="html: a page with both side by side; json has all cells."),
+    ] = "table",
 ) -> None:
     """Compare two results folders: what changed, and why.
 
@@ -138,11 +141,16 @@ def diff(
         print_json(
             [result.model_dump(mode="json") | {"same": result.is_same} for result in results]
         )
+    elif form == "html":
+        from everycell.cli.diff_page import diff_page
+
+        typer.echo(diff_page(results, first, second, cells), nl=False)
     elif form != "table":
         print_for_programs(difference_frame(differences), form)
     else:
         for result in differences:
-            echo("\n".join(difference_lines(result, first, second, cells)))
+            for line in difference_lines(result, first, second, cells):
+                echo(line)
         equal_results = [result for result in results if result.is_same]
         with_causes = sum(bool(result.causes) for result in equal_results)
         echo(

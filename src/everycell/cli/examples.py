@@ -30,6 +30,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     ),
     "summary": ("everycell summary", "everycell summary --format csv"),
     "page": ("everycell page", "everycell page && xdg-open results/index.html"),
+    "report": ("everycell report report.html", "everycell report sakai.html sakai2023 --force"),
     "deposit": (
         "everycell deposit results deposit.zip",
         "everycell deposit results review.zip --anonymous",
@@ -44,7 +45,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     ),
     "diff": (
         "everycell diff results ../other/results",
-        "everycell diff results ../other/results --format json",
+        "everycell diff results ../other/results --format html",
     ),
     "check": ("everycell check sakai2023", "everycell check --schemas schemas"),
     "check-verdicts": (

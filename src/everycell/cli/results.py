@@ -10,9 +10,11 @@ import pandas as pd
 import typer
 from rich.table import Table
 
+from everycell.base.files import write_atomically, write_json
 from everycell.cli import project
+from everycell.cli.named_files import Output
 from everycell.cli.names import Names
-from everycell.cli.options import Form, Format, OnlyTier
+from everycell.cli.options import Force, Form, Format, OnlyTier
 from everycell.cli.printing import (
     echo,
     output_console,
@@ -230,6 +232,41 @@ def page() -> None:
     echo(f"Page: {path}")
 
 
+def report(
+    out: Annotated[Path, typer.Argument(help="HTML file to write."), Output()],
+    keys: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY]...", help="Papers; all by default.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write one HTML file to attach, with cells, verdicts, claims and the cost of each result.
+
+    levels.json, beside it, has the levels of ACM's artifact review, each with its evidence and what
+    is missing. A committee awards badges; everycell only collects what they are based on.
+    """
+    from everycell.cli.levels import NOTE, POLICY, levels_of
+    from everycell.config import read_config
+    from everycell.render.page.overview import build_page
+    from everycell.render.page.pages import standalone_page
+
+    path = out.with_name("levels.json")
+    project.refuse_existing(path, force=force)
+    papers = project.papers()
+    if unknown := {*(keys or ())} - papers.keys():
+        raise RecordError(
+            f"There is no paper {min(unknown)!r}; the papers are {', '.join(papers)}."
+        )
+    papers = {key: papers[key] for key in keys or papers}
+    results = collect_results(papers, audits=audits_of)
+    repository = read_config(Path("config.yaml")).repository
+    page_content = build_page(papers, results, project.RESULTS, repository)
+    levels = {paper.about.key: levels_of(paper, project.ROOT) for paper in page_content.papers}
+    content = {"page": page_content, "levels": levels, "note": NOTE, "acm_policy": POLICY}
+    write_atomically(out, standalone_page("report.html.j2", **content))
+    write_json(path, {"note": NOTE, "policy": POLICY, "papers": levels})
+    echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB; {path}")
+
+
 #: Outcomes of tested claims in the rows for programs.
 _OUTCOMES = ("supported", "contradicted", "inconclusive")
 #: Verdicts of cells that are not compared with values computed from data.
@@ -260,7 +297,7 @@ def print_summary(
     # The first line is what a reader remembers: bold if it counts values computed from data.
     for number, (name, verdicts) in enumerate(headlines(overall).items()):
         line = f"{'  ' * name.startswith('of them')}{headline(name, verdicts)}."
-        typer.secho(line, bold=number == 0, dim=verdicts.keys() <= {*UNCOMPARED})
+        echo(line, bold=number == 0, dim=verdicts.keys() <= {*UNCOMPARED})
     for name, line in claim_lines(overall).items():
         echo(f"{'  ' * name.startswith('of them')}{line}.")
     for name, counts in totals.items():

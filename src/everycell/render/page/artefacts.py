@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -195,6 +196,11 @@ class TierOnPage:
             for name in self.files
             if name.endswith(".svg")
         ]
+
+    def embed(self, path: str) -> str:
+        """Picture as a data URI, for a page without other files."""
+        content = b64encode((self.folder / path).read_bytes()).decode()
+        return f"data:image/svg+xml;base64,{content}"
 
     @property
     def supplements(self) -> list[Supplement]:

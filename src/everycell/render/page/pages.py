@@ -94,6 +94,11 @@ def pages_of(
     return pages | data_files(papers, results, folder) | {INDEX: index}
 
 
+def standalone_page(template: str, **variables: Any) -> bytes:
+    """Page in one file, without searches and links to other files."""
+    return _render(template, ["page.js"], **variables)
+
+
 def outdated_pages(folder: Path, pages: Mapping[str, bytes]) -> list[Path]:
     """Files of the page that are missing from a results folder, or differ in content."""
     return [
