@@ -26,7 +26,7 @@ from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from everycell.base.untrusted import escape_controls
+from everycell.base.untrusted import printable_line
 
 #: What Snakemake says to itself.
 CHATTER = (
@@ -291,7 +291,7 @@ def _last_words(logs: Sequence[str]) -> str:
     """The last line of a job's log, where a job that fails says why."""
     for log in logs:
         if stripped := [line.strip() for line in _read_log(log).split("\n") if line.strip()]:
-            return f": {escape_controls(stripped[-1][:1000])}"
+            return f": {printable_line(stripped[-1][:1000])}"
     # A job that starts opens its log first.
     if any(Path(log).is_file() for log in logs):
         return ": it gave no reason, so it was probably killed, as when memory runs out"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everycell.base.untrusted import escape_controls, in_quotes
+from everycell.base.untrusted import in_quotes, printable_line
 
 
 class DataError(ValueError):
@@ -61,8 +61,19 @@ class DataError(ValueError):
         )
         parts += [f"; expected {self.expected}"] if self.expected else []
         parts += [f": {self.fix}"] if self.fix else []
-        # A name of the user's file may have control characters of terminals.
-        return escape_controls(f"{''.join(parts)}.")
+        # A name of the user's file may have line breaks and control characters of terminals.
+        return printable_line(f"{''.join(parts)}.")
+
+
+class FaultsError(Exception):
+    """Faults of a file, in one sentence each; its text has a line per fault.
+
+    A sentence may quote the file, which begins no line of its own.
+    """
+
+    def __str__(self) -> str:
+        """One line per fault."""
+        return "\n".join(printable_line(str(fault)) for fault in self.args)
 
 
 def require(condition: object, name: str, value: object, expected: str) -> None:

@@ -58,6 +58,11 @@ def on_one_line(text: str) -> str:
     return re.sub(r"(?<!\s)\s*[\n\v\f\r\u0085\u2028\u2029]\s*", " ", text)
 
 
+def printable_line(text: str) -> str:
+    """Text as one line of a terminal, whatever it contains."""
+    return escape_controls(on_one_line(text))
+
+
 def looks_secret(name: str, value: str) -> bool:
     """Whether a field seems secret, by its name or the prefix of its value."""
     return bool(_SECRET_NAME.search(name) or _SECRET_VALUE.match(value))

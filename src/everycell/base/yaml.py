@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from everycell.base.errors import FaultsError
 from everycell.base.untrusted import text_of
 from everycell.base.validation import describe_faults
 
@@ -136,7 +137,7 @@ def line_of(text: str, keys: Iterable[str | int]) -> int:
 _Content = TypeVar("_Content", bound=BaseModel)
 
 
-def read_model(path: Path, model: type[_Content], error: type[Exception]) -> _Content:
+def read_model(path: Path, model: type[_Content], error: type[FaultsError]) -> _Content:
     """Read a YAML file as a model; an error has one line per fault."""
     try:
         text = text_of(path)
@@ -150,9 +151,10 @@ def read_model(path: Path, model: type[_Content], error: type[Exception]) -> _Co
     except yaml.YAMLError as fault:
         raise error(f"{path} is not valid YAML, {yaml_fault(fault)}; correct that line.") from None
     except ValidationError as fault:
+        faults = describe_faults(model, fault)
         raise error(
-            "\n".join(
+            *(
                 f"{path}{f', line {line_of(text, keys)}' if keys else ''}: {sentence}"
-                for keys, sentence in describe_faults(model, fault).items()
+                for keys, sentence in faults.items()
             )
         ) from None

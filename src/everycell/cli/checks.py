@@ -149,7 +149,8 @@ def diff(
         print_for_programs(difference_frame(differences), form)
     else:
         for result in differences:
-            echo("\n".join(difference_lines(result, first, second, cells)))
+            for line in difference_lines(result, first, second, cells):
+                echo(line)
         equal_results = [result for result in results if result.is_same]
         with_causes = sum(bool(result.causes) for result in equal_results)
         echo(

@@ -45,7 +45,8 @@ def debug(
     try:
         run_here(job, Scratch(folder.resolve(), root, cache))
     except Exception:
-        echo(traceback.format_exc(), err=True)
+        for line in traceback.format_exc().splitlines():
+            echo(line, err=True)
         raise typer.Exit(1) from None
     echo(f"{job.rule}: {pluralise(len(job.outputs), 'output')} in {folder}")
     for path in job.outputs:

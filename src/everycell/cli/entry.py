@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from everycell.base.files import describe_os_error
 from everycell.base.installation import requirement
-from everycell.base.untrusted import escape_controls
+from everycell.base.untrusted import escape_controls, printable_line
 
 #: Modules that the extras other than `workflow` install.
 _EXTRAS = {
@@ -92,7 +92,7 @@ def _warn_once(
         _show_with_source(message, category, filename, lineno, file, line)
     elif str(message) not in _previous_warnings:
         _previous_warnings.add(str(message))
-        print(f"everycell: {escape_controls(str(message))}", file=sys.stderr)
+        print(f"everycell: {printable_line(str(message))}", file=sys.stderr)
 
 
 def _show_error(*error: Any) -> None:

@@ -55,7 +55,7 @@ def grid_lines(
         yield from _head_lines(head, spanned, columns, widths, names, label_widths)
         for texts, values in zip(labels, cells, strict=True):
             columns_of_row = [
-                _wrap(text, size) for text, size in zip(texts, label_widths, strict=True)
+                _wrap_label(text, size) for text, size in zip(texts, label_widths, strict=True)
             ]
             yield from _row_lines(
                 [*columns_of_row, *(values[column] for column in columns)],
@@ -73,7 +73,8 @@ def _folded(lines: Sequence[Text]) -> list[Text]:
 def _label_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
     """Widths of the label columns, each at least as wide as its longest word."""
     widths = [min(_MAX_LABEL_WIDTH, max(map(len, column))) for column in columns]
-    words = [_longest_word(" ".join(column)) for column in columns]
+    # The second line of a label is indented.
+    words = [max(min(len(text), _longest_word(text) + 1) for text in column) for column in columns]
     while sum(widths) + _GAP * (len(widths) - 1) > room:
         wide = [number for number, size in enumerate(widths) if size > words[number]]
         if not wide:
@@ -139,7 +140,7 @@ def _head_lines(
     for level, (row, numbers) in enumerate(zip(head, spanned, strict=True)):
         is_last = level == len(head) - 1
         texts = [
-            _wrap(name if is_last else "", size)
+            _wrap_label(name if is_last else "", size)
             for name, size in zip(names, label_widths, strict=True)
         ]
         sizes, has_rule = list(label_widths), [False] * len(names)
@@ -183,5 +184,11 @@ def _longest_word(text: str) -> int:
     return max(map(len, re.findall(r"[^\s-]+-?", text)), default=0)
 
 
-def _wrap(text: str, width: int) -> list[Text]:
-    return [Text(line) for line in textwrap.wrap(text, max(1, width)) or [""]]
+def _wrap(text: str, width: int, indent: str = "") -> list[Text]:
+    lines = textwrap.wrap(text, max(1, width), subsequent_indent=indent)
+    return [Text(line) for line in lines or [""]]
+
+
+def _wrap_label(text: str, width: int) -> list[Text]:
+    """Lines of a label, of which only the first begins at the margin."""
+    return _wrap(text, width, " ")

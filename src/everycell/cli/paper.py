@@ -176,10 +176,13 @@ def new(
     for note in source.notes:
         echo(note)
     if not _add_line(Path("Snakefile"), line, yes=yes):
+        echo("")
         echo(
-            "\nAdd this line to the Snakefile, above `include: FINISH`, or let "
-            f"`everycell paper new {key} --yes` add it:\n\n{line}"
+            "Add this line to the Snakefile, above `include: FINISH`, or let "
+            f"`everycell paper new {key} --yes` add it:"
         )
+        for text in ("", line.strip(), ""):
+            echo(text)
     echo(f"Next: everycell make {key}, then everycell show {key}/table_1.")
 
 

@@ -14,22 +14,32 @@ import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 
-from everycell.base.untrusted import escape_controls, on_one_line
+from everycell.base.untrusted import escape_controls, on_one_line, printable_line
 from everycell.receipts.diff import Difference, shorten
 
 
-def echo(text: str, *, err: bool = False) -> None:
-    """Print text, with control characters escaped."""
-    typer.echo(escape_controls(text), err=err)
+def echo(line: str, *, err: bool = False, **style: Any) -> None:
+    """Print one line, with control characters escaped and without line breaks."""
+    text = printable_line(line)
+    typer.echo(typer.style(text, **style) if style else text, err=err)
 
 
 class _Console(Console):
-    """Console that escapes control characters in text, except for its own formatting."""
+    """Console that escapes control characters in text, except for its own formatting.
+
+    Line breaks become spaces: text of a record or file begins no line of its own.
+    """
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(on_one_line(text), **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterator[Segment]:
+        if isinstance(renderable, Text) and len(renderable.plain.splitlines()) > 1:
+            renderable = Text(on_one_line(renderable.plain), renderable.style)
         for part in super().render(renderable, options):
             yield part if part.control else part._replace(text=escape_controls(part.text))
 
@@ -39,6 +49,13 @@ def output_console() -> Console:
     # A pipe has no width, and tables must not be truncated there.
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
     return _Console(width=None if has_width else 160, highlight=False, markup=False)
+
+
+def print_paragraph(console: Console, text: str, style: str = "") -> None:
+    """Print a text, wrapped so that only its first line begins at the margin."""
+    first, *later_lines = Text(on_one_line(text)).wrap(console, console.width - 2) or [Text()]
+    for line in (first, *(Text("  ") + line for line in later_lines)):
+        console.print(Text(line.plain.rstrip(), style), soft_wrap=True)
 
 
 def pluralise(number: int, noun: str) -> str:

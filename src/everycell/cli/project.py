@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from everycell.base.errors import FaultsError
 from everycell.base.files import describe_os_error
 from everycell.cli.named_files import check_named_files
 from everycell.cli.printing import echo
@@ -51,12 +52,15 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
                 ("everycell.cli.measure.", "everycell.cli.data", "everycell.cli.paper")
             )
             if isinstance(error, OSError):
-                sentence = describe_os_error(error)
+                sentences = [describe_os_error(error)]
+            elif isinstance(error, FaultsError):
+                sentences = str(error).splitlines()
             elif is_own or (reads_files and isinstance(error, ValueError)):
-                sentence = str(error)
+                sentences = [str(error)]
             else:
                 raise
-            echo(f"everycell: {sentence}", err=True)
+            for sentence in sentences:
+                echo(f"everycell: {sentence}", err=True)
             raise typer.Exit(2) from None
 
     return run

@@ -77,10 +77,12 @@ def rebuild_and_compare(
         beyond = differences_beyond(compared, results, folder / "results", bound or 0.0)
         if beyond or not (compared.is_same or may_vary):
             is_different = True
-            echo("\n".join(difference_lines(compared, results, folder / "results", 10)))
+            for line in difference_lines(compared, results, folder / "results", 10):
+                echo(line)
         elif receipt_changes:
             is_different = True
-            echo("\n".join([f"{compared.name}: the receipt differs", *_lines(receipt_changes)]))
+            for line in [f"{compared.name}: the receipt differs", *_lines(receipt_changes)]:
+                echo(line)
         elif compared.is_same:
             files = len(read_receipt(results / f"{compared.name}.receipt.json")["outputs"])
             echo(f"{compared.name}: {pluralise(files, 'file')} and receipt, identical.")
@@ -90,7 +92,8 @@ def rebuild_and_compare(
                 f"{compared.name}: {pluralise(len(compared.cells), 'cell')} changed by no more "
                 f"than {bound:.0%} of the range, which the record allows: {reason}"
             )
-            echo("\n".join([heading, *_lines(compared.cells)]))
+            for line in [heading, *_lines(compared.cells)]:
+                echo(line)
             if pictures := [file for file in compared.files if file.endswith(PICTURES)]:
                 echo(f"Not compared, since they show these cells: {', '.join(pictures)}.")
     if is_different:

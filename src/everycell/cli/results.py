@@ -297,7 +297,7 @@ def print_summary(
     # The first line is what a reader remembers: bold if it counts values computed from data.
     for number, (name, verdicts) in enumerate(headlines(overall).items()):
         line = f"{'  ' * name.startswith('of them')}{headline(name, verdicts)}."
-        typer.secho(line, bold=number == 0, dim=verdicts.keys() <= {*UNCOMPARED})
+        echo(line, bold=number == 0, dim=verdicts.keys() <= {*UNCOMPARED})
     for name, line in claim_lines(overall).items():
         echo(f"{'  ' * name.startswith('of them')}{line}.")
     for name, counts in totals.items():

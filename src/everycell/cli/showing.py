@@ -16,7 +16,12 @@ from everycell.cli import project
 from everycell.cli.grids import grid_lines
 from everycell.cli.names import Names, Selection
 from everycell.cli.options import Form, Format, OnlyTier
-from everycell.cli.printing import output_console, print_for_programs, print_list
+from everycell.cli.printing import (
+    output_console,
+    print_for_programs,
+    print_list,
+    print_paragraph,
+)
 from everycell.cli.project import collect_results, warn_of_faults
 from everycell.cli.tex_tables import (
     is_reproduced,
@@ -155,7 +160,7 @@ def _show_list(
         heading = f"{paper.authors}: {paper.title} ({paper.year})"
         if selection.chapter:
             heading += f", chapter {selection.chapter}: {paper.chapters[selection.chapter]}"
-        console.print(Text(heading, style="bold"))
+        print_paragraph(console, heading, "bold")
     print_list(
         ["artefact", "title", *TIERS, "cells"],
         [list(row.values()) for row in rows],
@@ -192,7 +197,7 @@ def _state(result: Result) -> str:
 def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
     """Print the table, differences, notes and claims of an artefact, and how to reproduce it."""
     console = output_console()
-    console.print(Text(f"{artefact.id}: {artefact.record.title}", style="bold"))
+    print_paragraph(console, f"{artefact.id}: {artefact.record.title}", "bold")
     # The deepest tier comes first.
     tables = {
         result.tier: verdict_cells(artefact, result.report)
@@ -228,7 +233,7 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
 
 def _print_heading(console: Console, text: str) -> None:
     console.print()
-    console.print(Text(text[0].upper() + text[1:], style="bold"))
+    print_paragraph(console, text[0].upper() + text[1:], "bold")
 
 
 def _print_list(console: Console, heading: str, lines: Sequence[str]) -> None:
@@ -236,7 +241,7 @@ def _print_list(console: Console, heading: str, lines: Sequence[str]) -> None:
     if lines:
         _print_heading(console, heading)
     for line in lines:
-        console.print(line, markup=False)
+        print_paragraph(console, line)
 
 
 def _print_grid(
@@ -366,7 +371,7 @@ def _print_claims(console: Console, result: Result) -> None:
 
 def _print_state(console: Console, artefact: Artefact, result: Result) -> None:
     record = artefact.record.tiers[result.tier]
-    console.print(f"{result.tier}: {result.report.state} (needs {record.needs})")
+    print_paragraph(console, f"{result.tier}: {result.report.state} (needs {record.needs})")
     if record.state in RUNNABLE:
         console.print(
             f"  everycell make results/{result.tier}/{artefact.id}.verdicts.json", soft_wrap=True

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from everycell.base.errors import FaultsError
 from everycell.base.text_files import START, check_regular, refuse_other_format
 from everycell.base.untrusted import in_quotes
 
@@ -28,7 +29,7 @@ DESCRIPTION = ("value", "unit", "marker", "line", "note")
 Selector = dict[str, str | list[str]]
 
 
-class RecordError(Exception):
+class RecordError(FaultsError):
     """A record or its published cells are invalid; the message says where and why."""
 
 
@@ -69,7 +70,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     header, rows, faults = _read_rows(path)
     faults = faults[:_FAULTS] or [*itertools.islice(_faults(header, rows), _FAULTS)]
     if faults:
-        raise RecordError("\n".join(f"{path}{fault}" for fault in faults))
+        raise RecordError(*(f"{path}{fault}" for fault in faults))
     cells = pd.DataFrame([row for _, row in rows], columns=header, dtype=str)
     return cells.assign(value=cells["value"].map(plain_minus))
 

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from pydantic import Field, StringConstraints, model_validator
 
+from everycell.base.errors import FaultsError
 from everycell.base.files import sha256
 from everycell.base.untrusted import has_secret, in_quotes
 from everycell.base.validation import Strict
@@ -45,7 +46,7 @@ class SourceError(Exception):
     """A released file is unavailable or cannot be trusted; the message says what to do."""
 
 
-class RegistryError(SourceError):
+class RegistryError(SourceError, FaultsError):
     """A file of the registry is invalid; the message says where and why."""
 
 

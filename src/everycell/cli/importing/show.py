@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.console import Group
 from rich.table import Table
 
 from everycell.cli.importing.tidy import Imported
@@ -32,7 +33,7 @@ def print_imported(imported: Imported) -> None:
             table.add_row("source", *(row[column].source for column in columns), style="dim")
             labels = {column: [row[column].text] for column in imported.labels}
             values = [read.get((index, column), labels.get(column, [])) for column in columns]
-            table.add_row("read", *map("\n".join, values))
+            table.add_row("read", *(Group(*lines) for lines in values))
         else:
             table.add_row("", row[0].text, style="italic")
     console = output_console()
@@ -43,7 +44,8 @@ def print_imported(imported: Imported) -> None:
     counts = {"number": numbers, "bound": bounds}
     kinds = [pluralise(number, kind) for kind, number in counts.items() if number]
     kinds += [f"{pluralise(words, 'cell')} without a number"] * bool(words)
-    echo(f"\nRead {', '.join(kinds)}. Keys: {', '.join(key_columns(imported.cells))}.")
+    echo("")
+    echo(f"Read {', '.join(kinds)}. Keys: {', '.join(key_columns(imported.cells))}.")
 
 
 def _is_bound(value: str) -> bool:
