@@ -12,8 +12,9 @@ from page import toys
 from playwright.sync_api import expect, sync_playwright
 
 from everycell.records.registry import load_registry
-from everycell.render.page.pages import write_page
-from everycell.render.vocabulary import VERDICTS
+from everycell.render.grid import Cell, Grid
+from everycell.render.page.pages import page_environment, write_page
+from everycell.render.vocabulary import PAGE, TINTS, VERDICTS
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [
@@ -429,6 +430,19 @@ def contrast(*colours):
     return (high + 0.05) / (low + 0.05)
 
 
+def test_points_contrast_on_a_dark_page():
+    def rgb(colour):
+        digits = colour[1:] if len(colour) == 7 else "".join(digit * 2 for digit in colour[1:])
+        return f"rgb({', '.join(str(int(digits[at : at + 2], 16)) for at in (0, 2, 4))})"
+
+    bars = [
+        (tint.dark_bar or tint.bar)
+        for name, tint in TINTS.items()
+        if name in VERDICTS and name != "not run"
+    ]
+    assert min(contrast(rgb(bar), rgb(PAGE["ground"][1])) for bar in bars) >= 3
+
+
 def test_phone_wide_table(browser, url, overview_url):
     for address, table, width in (
         (overview_url, ".scroll:has(.matrix)", 375),
@@ -501,10 +515,38 @@ def test_print_fits_the_paper(page):
     assert page.locator("td.v.within-tolerance .aside").bounding_box()["height"] < 5
 
 
-def test_print_without_form(page):
+def test_print_without_form_links_and_folded_parts(page):
     page.emulate_media(media="print")
-    assert not page.locator("#find").is_visible()
+    for name in ("#find", ".files", "article details:not([open], .folded)"):
+        assert page.locator(name).count() > 0
+        assert not any(one.is_visible() for one in page.locator(name).all())
     assert page.locator("#toy2026-table_1 table").first.is_visible()
+
+
+def test_long_value_stays_in_its_cell(page):
+    cell = page.locator("td.v.equal").first
+    cell.evaluate("cell => cell.prepend('https://example.org/' + 'long-name/'.repeat(9))")
+    assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
+
+
+@pytest.mark.parametrize(
+    ("side", "text"),
+    [
+        *(("right", number) for number in ("0.5", "-0.5 ± 0.1", "<0.001", "12 %")),
+        *(("left", words) for words in ("Mistral 7B", "2 runs", "-")),
+    ],
+)
+def test_published_numbers_align_right(browser, side, text):
+    cell = page_environment().from_string(
+        '{% from "macros.html.j2" import grid %}{{ grid(table, "a table") }}'
+    )
+    table = Grid([""], [("x",)], [("a",)], [("a",)], [[Cell(text)]])
+    style = page_environment().get_template("page.css").render()
+    page = browser.new_page()
+    page.set_content(f"<style>{style}</style>{cell.render(table=table)}")
+    alignment = page.locator("tbody td").evaluate("cell => getComputedStyle(cell).textAlign")
+    page.close()
+    assert alignment == side
 
 
 def test_content_security_policy(browser, url):

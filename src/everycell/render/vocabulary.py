@@ -65,10 +65,10 @@ TINTS = {
     "equal": Tint("#d9efe3", "#17402f", GREEN, terminal="green"),
     "within tolerance": Tint("#fff0c2", "#54430d", ORANGE, terminal="yellow"),
     "too noisy to judge": Tint("#e3dfc9", "#4a4630", "#8d8460", terminal="yellow"),
-    "different": Tint("#f9c4bb", "#6d2114", "#c23b00", terminal="red"),
-    "explained": Tint("#ead2f2", "#4f2b5c", "#a64d8c", terminal="magenta"),
-    "consistent": Tint("#cdebf0", "#134650", "#14708a", terminal="cyan"),
-    "inconsistent": Tint("#ecd6b4", "#5a3d10", "#7a4a00", terminal="bright_red"),
+    "different": Tint("#f9c4bb", "#6d2114", "#c23b00", "#e2632f", terminal="red"),
+    "explained": Tint("#ead2f2", "#4f2b5c", "#a64d8c", "#c774b0", terminal="magenta"),
+    "consistent": Tint("#cdebf0", "#134650", "#14708a", "#3aa3c2", terminal="cyan"),
+    "inconsistent": Tint("#ecd6b4", "#5a3d10", "#7a4a00", "#b88a3a", terminal="bright_red"),
     "quoted": Tint("#d8e6f7", "#1d3a59", "#56a4d8", terminal="blue"),
     "surrogate": Tint("#efecd9", "#3f3b28"),
     "not run": Tint("#e8eaed", "#2b3037", "#b9bec6", "#555c66", terminal="bright_black"),
@@ -121,6 +121,16 @@ def section_and_page(text: str) -> str:
     """Remove line numbers, which refer to our plain-text copy, from a source."""
     text = re.sub(r"(, )?(?<![\w-])L\d+(-L\d+)?", "", text).replace(" ()", "")
     return re.sub(r" from (p\. \d+)(?! to)\b", r", \1 ff.", text)
+
+
+def is_numeric(text: str) -> bool:
+    """Whether a text is a number, possibly with an inequality, a unit of percent or a spread."""
+    return bool(re.match(r"[<>=\u2264\u2265~+\u2212\s-]*\.?\d[\d.,e]*\s*(%|\u00b1.*|\(.*)?$", text))
+
+
+def is_sign(text: str | None) -> bool:
+    """Whether a published value, such as a tick, could be taken for the mark of a verdict."""
+    return bool(text) and not any(map(str.isalnum, text))
 
 
 def css_class(name: str) -> str:

@@ -138,7 +138,7 @@ def _describe_outcomes(outcomes: Mapping[tuple[str, str], int], line: ClaimLine)
             has_cause = numbers["contradicted"] and "surrogate data" not in line.where.get(
                 "basis", ()
             )
-            cause = f" (of these {unknown} with unknown cause)" if has_cause else ""
+            cause = f" (of these {unknown} with unknown cause)" if has_cause and unknown else ""
             parts.append(f"{numbers[outcome]} {outcome}{cause * (outcome == 'contradicted')}")
     untested = {
         "on_published": "without a test",

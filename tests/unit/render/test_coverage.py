@@ -164,7 +164,7 @@ def test_claim_lines_contradicted_claims_and_their_cause(tmp_path, cause):
         record = record.replace("    claims:", f"{errata}    claims:")
     papers = load_papers(write_paper(tmp_path, record))
     unknown = int(cause in ("unknown", None))
-    part = f"1 contradicted (of these {unknown} with unknown cause)"
+    part = "1 contradicted" + " (of these 1 with unknown cause)" * unknown
     for entries, on_reproduced in (
         ([], "3 not tested on reproduced values"),
         ([entry(papers, "released", 0.3, 12, 0.4, 7)], f"1 supported, {part}, 1 not tested"),

@@ -42,13 +42,14 @@ def test_deviation_plot_summary_of_either_sign(sign):
         [sign, 2 * sign, 30 * sign]
     )
     assert deviation_plot(one)["summary"] == (
-        f"3 numbers compared: 3 different; the largest deviation is {sign * 30:+d} units (Table 3)."
+        "3 numbers compared: 3 different; "
+        f"the largest deviation is {'−+'[sign > 0]}30 units (Table 3)."
     )
 
 
 def test_deviation_plot_summary_of_mixed_signs():
     one = chapter(("Table 1", "0.50", 0.55), ("Table 2", "0.50", 0.43))
-    assert "the largest deviation is -7 units (Table 2)." in deviation_plot(one)["summary"]
+    assert "the largest deviation is −7 units (Table 2)." in deviation_plot(one)["summary"]
 
 
 def test_deviation_plot_summary_counts_verdicts():

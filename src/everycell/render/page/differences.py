@@ -89,7 +89,7 @@ def deviations(chapter: ChapterOnPage) -> list[Deviation]:
 
 def deviation_plot(chapter: ChapterOnPage) -> dict[str, str] | None:
     """Deviation plot of a chapter (SVG) and a summary of it; None if there are no numbers."""
-    return _plot(deviations(chapter))
+    return _plot(deviations(chapter), _count_compared(chapter))
 
 
 def overview_plot(papers: Sequence[PaperOnPage]) -> dict[str, str] | None:
@@ -106,21 +106,34 @@ def overview_plot(papers: Sequence[PaperOnPage]) -> dict[str, str] | None:
             for paper in papers
             for chapter in paper.chapters
             for point in deviations(chapter)
-        ]
+        ],
+        sum(_count_compared(chapter) for paper in papers for chapter in paper.chapters),
     )
 
 
-def _plot(points: list[Deviation]) -> dict[str, str] | None:
+def _count_compared(chapter: ChapterOnPage) -> int:
+    """Number of compared numbers of a chapter, including those without a difference."""
+    return sum(
+        cell.judged.kind == "number" and cell.verdict in _MARKERS
+        for artefact in chapter.artefacts
+        for cell in artefact.counted_cells
+    )
+
+
+def _plot(points: list[Deviation], compared: int) -> dict[str, str] | None:
     if not points:
         return None
     farthest = max(points, key=lambda point: abs(point.deviation))
     verdicts = describe_verdicts(Counter(point.verdict for point in points))
-    numbers = "1 number" if len(points) == 1 else f"{len(points):,} numbers"
-    summary = f"{numbers} compared: {verdicts}"
+    numbers = "1 number" if compared == 1 else f"{compared:,} numbers"
+    summary = f"{numbers} compared"
+    if missing := compared - len(points):
+        summary += f", {missing} of them without a difference that can be drawn; the others"
+    summary += f": {verdicts}"
     if abs(farthest.deviation) > 1:
-        summary += (
-            f"; the largest deviation is {farthest.deviation:+,.3g} units ({farthest.artefact})"
-        )
+        form = "+,.0f" if abs(farthest.deviation) >= 1000 else "+.3g"
+        size = f"{farthest.deviation:{form}}".replace("-", "\u2212")
+        summary += f"; the largest deviation is {size} units ({farthest.artefact})"
     return {"svg": _svg(_draw(points), points), "summary": f"{summary}."}
 
 

@@ -26,7 +26,7 @@ from everycell.render.page.artefacts import (
 from everycell.render.verdict_tables import VerdictCell
 from everycell.render.vocabulary import GROUPS, page_of_chapter
 from everycell.verdicts.counts import Counts, count_chapters, total
-from everycell.verdicts.headlines import claim_lines, headlines
+from everycell.verdicts.headlines import claim_lines, headline, headlines
 from everycell.verdicts.reports import CAUSE_NAMES, UNCOUNTED, JudgedErratum, Result, Verdict
 
 
@@ -54,6 +54,11 @@ class Summary:
     def headlines(self) -> dict[str, Counter[Verdict]]:
         """Headlines with their verdicts."""
         return headlines(self.counts)
+
+    @property
+    def headline_lines(self) -> dict[str, str]:
+        """Texts of the headlines."""
+        return {name: headline(name, verdicts) for name, verdicts in self.headlines.items()}
 
     @property
     def numbers_not_run(self) -> int:

@@ -28,7 +28,7 @@ from everycell.render.page.overview import Page, build_page, links_of
 from everycell.render.table_files import html_environment
 from everycell.render.vocabulary import GROUPS, OUTCOMES, VERDICTS, section_and_page
 from everycell.verdicts.counts import UNTESTABLE, ClaimClass, best_entries, cells_of, claims_of
-from everycell.verdicts.headlines import HEADLINES, headline
+from everycell.verdicts.headlines import HEADLINES
 from everycell.verdicts.reports import CAUSE_NAMES, STATES, UNCOUNTED, Result
 
 INDEX = "index.html"
@@ -117,8 +117,10 @@ def page_environment() -> Environment:
         "links": links_of,
         "section_and_page": section_and_page,
     }
+    cast(dict[str, Any], environment.tests).update(
+        numeric=vocabulary.is_numeric, sign=vocabulary.is_sign
+    )
     cast(dict[str, Any], environment.globals).update(
-        headline=headline,
         palette=vocabulary,
         css_colours=vocabulary.css_colours,
         meaning={
