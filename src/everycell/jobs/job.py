@@ -94,6 +94,8 @@ class Job:
         self.facts: dict[str, Any] = {}
         #: Inputs that `everycell verify --perturb` changed; Snakemake never sets this attribute.
         self.perturbed: tuple[str, ...] = getattr(snakemake, "perturbed", ())
+        #: Hashes of files with code that ran here although no hash or version covers it.
+        self.uncovered_code: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         """Open the log and check the fetched inputs."""
@@ -122,7 +124,7 @@ class Job:
                 record_path(output).unlink(missing_ok=True)
             self._check_library()
             self._code = self._check_code()
-            allow_processes({*self._code, *self.input_hashes})
+            allow_processes(self.covered)
         except BaseException as error:
             with self.log:
                 self._log_error(error)
@@ -188,6 +190,11 @@ class Job:
         if fault := undeclared_file(files, self.input_hashes, root):
             raise UndeclaredInputError(fault)
         return {path: fingerprint(path) for path in files}
+
+    @property
+    def covered(self) -> set[Path]:
+        """Files that the receipt names: code and inputs."""
+        return {*self._code, *self.input_hashes}
 
     @property
     def tier(self) -> str:
@@ -269,8 +276,7 @@ class Job:
                     f"{path} was {'changed' if path.exists() else 'removed'} while this job ran, "
                     "so its outputs were discarded; run the same command again."
                 )
-        #: Files with code that ran here although no hash or version covers it.
-        self.uncovered_code = uncovered_code(self._code, Path())
+        self.uncovered_code |= uncovered_code(self._code, Path())
 
     def _log_error(self, error: BaseException) -> None:
         text = self._describe_error(error)
