@@ -195,9 +195,9 @@ def _forward_interrupt(process: subprocess.Popen[bytes]) -> None:
     if sys.stdin is not None and sys.stdin.isatty():
         return
     try:
-        # A second SIGINT would disturb Snakemake's shutdown.
+        # A second SIGINT would end Snakemake's jobs without their clean-up.
         process.wait(timeout=2)
-    except subprocess.TimeoutExpired:
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
         process.send_signal(signal.SIGINT)
 
 
