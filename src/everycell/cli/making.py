@@ -101,11 +101,8 @@ def make(
     if not_included := [key for key in papers_not_included(project.ROOT) if key in request.papers]:
         raise RecordError(not_included_message(not_included[0]))
     if not names:
-        echo(
-            "everycell: making the default target of the Snakefile; `everycell make all` also "
-            "makes the results on surrogate data, and those that need hours or large data.",
-            err=True,
-        )
+        echo(f"everycell: making the default target of the Snakefile{_more_than_default(papers)}.",
+             err=True)  # fmt: skip
     for sentence in request.reasons:
         echo(f"everycell: {sentence}", err=True)
     if names and not request.targets:
@@ -123,6 +120,21 @@ def make(
         else:
             print_summary({key: papers[key] for key in request.papers}, request.chapters)
     raise typer.Exit(code)
+
+
+def _more_than_default(papers: Mapping[str, Paper]) -> str:
+    """What `everycell make all` makes besides the default target of a project with such results."""
+    records = [artefact.record for artefact in all_artefacts(papers)]
+    has_more = any(
+        tier.state == "surrogate" or name == "full"
+        for record in records
+        for name, tier in record.tiers.items()
+    )
+    text = (
+        "; `everycell make all` also makes the results on surrogate data, and those that need "
+        "hours or large data"
+    )
+    return text if has_more else ""
 
 
 make.command_class = SnakemakeCommand  # type: ignore[attr-defined]
@@ -199,9 +211,9 @@ def _forward_interrupt(process: subprocess.Popen[bytes]) -> None:
     if sys.stdin is not None and sys.stdin.isatty():
         return
     try:
-        # A second SIGINT would disturb Snakemake's shutdown.
+        # A second SIGINT would end Snakemake's jobs without their clean-up.
         process.wait(timeout=2)
-    except subprocess.TimeoutExpired:
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
         process.send_signal(signal.SIGINT)
 
 

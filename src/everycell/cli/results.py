@@ -353,11 +353,15 @@ def _summary_row(counts: Counts) -> dict[str, Any]:
 
 
 def _summary_line(counts: Counts) -> str:
-    """Sentence on the artefacts and cells reproduced from data or published inputs."""
+    """Sentence on the artefacts and cells reproduced from data or published inputs, or given."""
     verdicts = counts.verdicts(origin=COMPUTED)
     described = f": {describe_verdicts(verdicts)}" if counts.reproduced else ""
-    return (
-        f"{counts.states['reproduced']} of {pluralise(counts.artefacts, 'artefact')} reproduced, "
-        f"{counts.states['surrogate']} run on surrogate data; {counts.reproduced:,} of "
-        f"{counts.published:,} cells reproduced{described}."
-    )
+    parts = [
+        f"{counts.states['reproduced']} of {pluralise(counts.artefacts, 'artefact')} reproduced",
+        f"{counts.states['surrogate']} run on surrogate data",
+    ]
+    cells = [f"{counts.reproduced:,} of {counts.published:,} cells reproduced{described}"]
+    elsewhere = counts.verdicts(origin="given")
+    if elsewhere:
+        cells.append(f"{elsewhere.total():,} computed elsewhere: {describe_verdicts(elsewhere)}")
+    return f"{', '.join(parts[: 1 + bool(counts.states['surrogate'])])}; {'; '.join(cells)}."

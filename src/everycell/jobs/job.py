@@ -94,6 +94,8 @@ class Job:
         self.facts: dict[str, Any] = {}
         #: Inputs that `everycell verify --perturb` changed; Snakemake never sets this attribute.
         self.perturbed: tuple[str, ...] = getattr(snakemake, "perturbed", ())
+        #: Hashes of files with code that ran here although no hash or version covers it.
+        self.uncovered_code: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         """Open the log and check the fetched inputs."""
@@ -122,7 +124,7 @@ class Job:
                 record_path(output).unlink(missing_ok=True)
             self._check_library()
             self._code = self._check_code()
-            allow_processes({*self._code, *self.input_hashes})
+            allow_processes(self.covered)
         except BaseException as error:
             with self.log:
                 self._log_error(error)
@@ -188,6 +190,11 @@ class Job:
         if fault := undeclared_file(files, self.input_hashes, root):
             raise UndeclaredInputError(fault)
         return {path: fingerprint(path) for path in files}
+
+    @property
+    def covered(self) -> set[Path]:
+        """Files that the receipt names: code and inputs."""
+        return {*self._code, *self.input_hashes}
 
     @property
     def tier(self) -> str:
@@ -269,8 +276,7 @@ class Job:
                     f"{path} was {'changed' if path.exists() else 'removed'} while this job ran, "
                     "so its outputs were discarded; run the same command again."
                 )
-        #: Files with code that ran here although no hash or version covers it.
-        self.uncovered_code = uncovered_code(self._code, Path())
+        self.uncovered_code |= uncovered_code(self._code, Path())
 
     def _log_error(self, error: BaseException) -> None:
         text = self._describe_error(error)
@@ -287,6 +293,12 @@ class Job:
             return f"{error}\n"
         if isinstance(error, KeyboardInterrupt):
             return "The job was stopped.\n"
+        if isinstance(error, MemoryError):
+            reason = f" ({' '.join(str(error).split())})" if str(error) else ""
+            return (
+                f"The job ran out of memory{reason}; free some memory, or raise its limit "
+                "(ulimit -v, `mem_mb` of the rule on a cluster). Then run the same command again.\n"
+            )
         if isinstance(error, OSError) and error.errno in STORAGE:
             return f"{describe_os_error(error)} Then run the same command again.\n"
         if isinstance(error, OSError) and error.errno in CANNOT_WRITE:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypedDict
 
 from everycell.base.files import files_below, open_regular
@@ -15,6 +15,8 @@ from everycell.receipts.code import code_sha256, name_of_code
 #: Folders with code. Rules and settings count by their effect: the parameters and inputs of a
 #: receipt.
 FOLDERS = ("src", "workflow")
+#: Mode of a submodule in a tree of Git.
+SUBMODULE = "160000"
 
 
 class Checkout(TypedDict):
@@ -42,15 +44,20 @@ def changed_since(commit: str, root: Path, paths: Sequence[str] = FOLDERS) -> se
 
     Ignored files count too, since a job may import them, and so do links, whose targets may be
     anywhere. Only names and hashes come from Git: its index, filters and settings could hide edits.
+    The files of a submodule are compared with the commit that its repository is at in this one.
     """
-    # Without a pathspec, Git lists all files.
-    listed = _git(root, "ls-tree", "-r", "-z", commit, "--", *paths) if paths else ""
+    # For a path in a submodule, Git would list nothing.
+    listed = _git(root, "ls-tree", "-r", "-z", commit, "--", ".")
     if listed is None:
         return None
-    hashes = {}
+    hashes, submodules = {}, {}
     for line in filter(None, listed.split("\0")):
         facts, _, name = line.partition("\t")
-        hashes[name] = facts.rpartition(" ")[2]
+        mode, _, digest = facts.split(" ")
+        if mode == SUBMODULE:
+            submodules[name] = digest
+        elif _is_below(name, paths):
+            hashes[name] = digest
     files = (
         file
         for path in map(root.joinpath, paths)
@@ -59,11 +66,33 @@ def changed_since(commit: str, root: Path, paths: Sequence[str] = FOLDERS) -> se
         if file.parent.name != "__pycache__" or file.suffix == ".py"
     )
     existing = {file.relative_to(root).as_posix(): file for file in files}
-    changed = {name for name in hashes if name not in existing}
+    changed: set[str] = set()
+    for folder, digest in submodules.items():
+        own = [name for name in existing if _is_below(name, [folder])]
+        if _is_below(folder, paths) or any(_is_below(path, [folder]) for path in paths):
+            below = _changed_in_submodule(digest, root / folder)
+            names = [folder, *own] if below is None else [f"{folder}/{name}" for name in below]
+            changed |= {name for name in names if _is_below(name, paths)}
+        for name in own:
+            del existing[name]
+    changed |= {name for name in hashes if name not in existing}
     for name, path in existing.items():
         if name not in hashes or path.is_symlink() or _blob(path, hashes[name]) != hashes[name]:
             changed.add(name)
     return changed
+
+
+def _is_below(name: str, paths: Sequence[str]) -> bool:
+    return any(PurePosixPath(name).is_relative_to(path) for path in paths)
+
+
+def _changed_in_submodule(commit: str, folder: Path) -> set[str] | None:
+    """Files of a submodule that its commit does not contain as they are; None if unknown."""
+    if folder.is_symlink() or not folder.is_dir():
+        return None
+    changed = changed_since(commit, folder, ["."])
+    # Git keeps its own files there, which no job can import.
+    return changed and {name for name in changed if name.partition("/")[0] != ".git"}
 
 
 def _blob(path: Path, like: str) -> str | None:

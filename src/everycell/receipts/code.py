@@ -8,9 +8,15 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
-from everycell.receipts.imports import imported_names, names_after_option
+from everycell.receipts.imports import (
+    NOTEBOOK,
+    imported_names,
+    names_after_option,
+    sources_of,
+)
 from everycell.records.folders import PAPERS, WORKFLOW
 
 #: Folder that contains the package: `src` of a checkout, or `site-packages`.
@@ -113,7 +119,7 @@ def files_of_sources(paths: Iterable[Path], root: Path) -> set[Path]:
 #: A string in the text of a file, the longest path, and endings of the names of scripts.
 STRING = re.compile(rb"""["']([^"'\n]+)["']""")
 LONGEST = 200
-CODE = (".py", ".R", ".r", ".jl", ".sh")
+CODE = (".py", NOTEBOOK, ".R", ".r", ".jl", ".sh")
 #: Data files that do not count as code: released files are inputs in a receipt, so that a new
 #: registry entry does not rerun results.
 NOT_CODE = frozenset({"registry.yaml"})
@@ -163,11 +169,12 @@ def _parent_packages(path: Path) -> Iterator[Path]:
 @cache
 def _dependencies(path: Path, roots: tuple[Path, ...]) -> tuple[tuple[Path, ...], frozenset[Path]]:
     """Modules that a file imports, and files with code or data whose paths it contains."""
-    source = path.read_bytes()
-    if path.suffix not in ("", ".py"):
+    sources = sources_of(path)
+    source = b"\n".join(sources)
+    if path.suffix not in ("", ".py", NOTEBOOK):
         return (), _named_files(path, source, roots)
     modules = []
-    for name in imported_names(source):
+    for name in chain.from_iterable(map(imported_names, sources)):
         if name.startswith("."):
             module = name.lstrip(".")
             folder = path.parents[len(name) - len(module) - 1]
@@ -225,7 +232,7 @@ def undeclared_file(code: Iterable[Path], inputs: Iterable[Path], root: Path) ->
     for path in sorted(code):
         if "everycell" in path.parts and path.is_relative_to(roots_of_code(root)[0]):
             continue
-        for text in sorted({*STRING.findall(path.read_bytes())}):
+        for text in sorted({*STRING.findall(b"\n".join(sources_of(path)))}):
             name = text.decode("utf-8", "replace")
             file = root / name
             if "/" not in name or len(name) > LONGEST or file.suffix == ".md" or file in code:

@@ -6,7 +6,14 @@ import ast
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
+from everycell.base.untrusted import parse_json
+
+#: Suffix of notebooks.
+NOTEBOOK = ".ipynb"
+#: A command of IPython, such as `%run helper.py` or `lines = !python helper.py`.
+_COMMAND = re.compile(r"^([ \t]*)(?:[\w, \t]+=[ \t]*)?[%!]+(.*)$", re.MULTILINE)
 #: An import statement that has its lines to itself. Parsing every module would take a third of a
 #: dry run; text in a docstring that looks like an import can only add a file.
 SIMPLE = re.compile(
@@ -25,6 +32,22 @@ ENCODING = re.compile(rb"\A(?:[^\n]*\n)?[ \t\f]*#[^\n]*coding[:=]")
 IMPORTING = ("import_module", "__import__", "run_module")
 #: A module after the option `-m` of Python, in one string or as an element of its own.
 RUN = re.compile(r"""["'\s]-m["']?[\s,]+["']?(\w[\w.]*)""")
+
+
+def sources_of(path: Path) -> list[bytes]:
+    """Text of a file with code, or of each code cell of a notebook.
+
+    The words of a command of IPython become strings, which may name files.
+    """
+    content = path.read_bytes()
+    if path.suffix != NOTEBOOK:
+        return [content]
+    try:
+        cells = [cell for cell in parse_json(content)["cells"] if cell["cell_type"] == "code"]
+        texts = ["".join(cell["source"]) for cell in cells]
+    except (KeyError, TypeError, ValueError):
+        return [content]  # running it fails
+    return [_COMMAND.sub(lambda m: f"{m[1]}{m[2].split()}", text).encode() for text in texts]
 
 
 def names_after_option(source: bytes) -> list[str]:

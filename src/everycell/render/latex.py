@@ -47,6 +47,8 @@ _TEX_KNOWN = re.compile(
     r"[ -~\u00a1-\u0125\u0128-\u0137\u0139-\u013e\u0141-\u0148\u014a-\u0165\u0168-\u017e"
     r"\u2010-\u2016\u2018-\u201a\u201c-\u201e\u2020-\u2022\u2026\u2030\u20ac\u2122]"
 )
+#: First characters of those that T1 fonts would replace by a dash or another mark.
+_LIGATURE = re.compile("-(?=-)|'(?=')|,(?=,)|[`?!](?=`)")
 
 # The table can be included in a document that loads these packages, or compiled by itself: LaTeX
 # sets \@nodocument to \relax at \begin{document}.
@@ -93,7 +95,7 @@ def escape_tex(text: str) -> str:
         letter if _TEX_KNOWN.match(letter) or ord(letter) in _TEX else f"[U+{ord(letter):04X}]"
         for letter in re.sub(r"[\t\n\v\f\r\u0085\u2028\u2029]", " ", text)
     )
-    return settable.translate(_TEX)
+    return _LIGATURE.sub(r"\g<0>{}", settable.translate(_TEX))
 
 
 def latex_document(body: str, packages: str = "") -> str:

@@ -483,7 +483,7 @@ def test_init_runner_of_r(folder, has_program):
     call("init", "smith2026", "--table", "table.csv", "--script", "mine.R")
     (folder / "bin").mkdir()
     if has_program:
-        (folder / "bin/Rscript").write_text('#!/bin/sh\n/bin/cat "$1" > "$2"\n')
+        (folder / "bin/Rscript").write_text('#!/bin/sh\n/bin/cat "$2" > "$3"\n')
         (folder / "bin/Rscript").chmod(0o755)
     runner = folder / "smith2026/workflow/papers/smith2026/run_mine.py"
     done = subprocess.run(

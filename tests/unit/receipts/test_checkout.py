@@ -188,3 +188,77 @@ def test_is_shallow(project, tmp_path):
     source = (project.parents[1]).as_uri()
     git(project, "clone", "-q", "--depth=1", source, tmp_path / "clone")
     assert is_shallow(tmp_path / "clone") and not is_shallow(project)
+
+
+@pytest.fixture
+def with_submodule(project, tmp_path_factory):
+    """The project with a submodule, which has one of its own, below `src`."""
+    inner, outer = (tmp_path_factory.mktemp(name) for name in ("inner", "outer"))
+    for folder in (inner, outer):
+        (folder / "package").mkdir()
+        (folder / "package/helper.py").write_text("a = 1\n")
+        git(folder, "init", "-q")
+    git(inner, "add", ".")
+    git(inner, "commit", "-qm", "Inner")
+    for parent, child, name in ((outer, inner, "deep"), (project, outer, "src/lib")):
+        git(parent, "-c", "protocol.file.allow=always", "submodule", "add", "-q", child, name)
+        git(parent, "add", ".")
+        git(parent, "commit", "-qm", "With a submodule")
+    git(project, "-c", "protocol.file.allow=always", "submodule", "update", "--init",
+        "--recursive", "-q")  # fmt: skip
+    return project
+
+
+LIB = "src/lib/package/helper.py"
+#: Edits of a project with a submodule, and what they change.
+IN_SUBMODULES = {
+    "none": (lambda lib: None, []),
+    "edited": (lambda lib: (lib / "package/helper.py").write_text("a = 2\n"), [LIB]),
+    "added": (lambda lib: (lib / "other.py").write_text(""), ["src/lib/other.py"]),
+    "removed": (lambda lib: (lib / "package/helper.py").unlink(), [LIB]),
+    "nested": (
+        lambda lib: (lib / "deep/package/helper.py").write_text("a = 2\n"),
+        ["src/lib/deep/package/helper.py"],
+    ),
+    "nested_ignored": (
+        lambda lib: [(lib / "deep" / name).write_text("x.py\n") for name in (".gitignore", "x.py")],
+        ["src/lib/deep/.gitignore", "src/lib/deep/x.py"],
+    ),
+    "removed_whole": (shutil.rmtree, ["src/lib"]),
+    "empty": (lambda lib: [shutil.rmtree(lib), lib.mkdir()], ["src/lib"]),
+}
+
+
+def commit_in(folder):
+    (folder / "package/helper.py").write_text("a = 2\n")
+    git(folder, "commit", "-qam", "Other code")
+
+
+@pytest.mark.parametrize("edit", IN_SUBMODULES)
+def test_changed_since_submodule(with_submodule, edit):
+    change, changed = IN_SUBMODULES[edit]
+    change(with_submodule / "src/lib")
+    commit = commit_of(with_submodule)
+    assert changed_since(commit, with_submodule) == set(changed)
+    assert changed_since(commit, with_submodule, [LIB]) == {*changed} & {LIB}
+
+
+@pytest.mark.parametrize(
+    ("folder", "file"), [("", LIB), ("deep", "src/lib/deep/package/helper.py")]
+)
+def test_changed_since_other_commit_of_submodule(with_submodule, folder, file):
+    """Code that the submodule has committed, but not the project, counts as changed."""
+    commit_in(with_submodule / "src/lib" / folder)
+    assert changed_since(commit_of(with_submodule), with_submodule) == {file}
+
+
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_changed_since_copy_of_submodule(with_submodule, tmp_path, is_linked):
+    """A folder without a repository, or a link to one elsewhere, has no commit of its own."""
+    lib = with_submodule / "src/lib"
+    if is_linked:
+        lib.rename(tmp_path / "elsewhere")
+        lib.symlink_to(tmp_path / "elsewhere")
+    else:
+        (lib / ".git").unlink()
+    assert {"src/lib", LIB} <= changed_since(commit_of(with_submodule), with_submodule)

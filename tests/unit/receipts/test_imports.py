@@ -1,6 +1,7 @@
 """Imports and named files of scripts, however they are written."""
 
 import ast
+import json
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,21 @@ WAYS = {
 def test_files_of_sources_import(tmp_path, text):
     script, helper = _written(tmp_path, "script.py", text), _written(tmp_path, "helper.py", "")
     assert files_of_sources([script], tmp_path) == {script, helper}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [*WAYS.values(), "%run helper.py", "lines = !python helper.py"],
+)
+def test_files_of_sources_notebook(tmp_path, text):
+    """All cells count, also next to one that Python cannot parse."""
+    sources = ["%matplotlib inline\nx = !ls", text.splitlines(keepends=True), "is not Python"]
+    cells = [{"cell_type": "code", "source": source} for source in sources]
+    cells.append({"cell_type": "markdown", "source": "import other"})
+    notebook = _written(tmp_path, "mine.ipynb", json.dumps({"cells": cells}))
+    helper, _ = _written(tmp_path, "helper.py", ""), _written(tmp_path, "other.py", "")
+    script = _written(tmp_path, "run_mine.py", "read('mine.ipynb')")
+    assert files_of_sources([script], tmp_path) == {script, notebook, helper}
 
 
 @pytest.mark.parametrize("path", ["fit.R", "lib/fit.R", "lib/rates.csv"])

@@ -98,6 +98,13 @@ def test_escape_tex_any_text(text):
     assert not set(output) & set("&%#_^~")
 
 
+@pytest.mark.parametrize("text", ["--", "---", "''", "``", ",,", "?`", "!`"])
+def test_escape_tex_ligature(text):
+    """Fonts would make one mark of these."""
+    output = escape_tex(f"a{text}b")
+    assert text not in output and output.replace("{}", "") == f"a{text}b"
+
+
 class Shape(HTMLParser):
     """Collects tags with their attributes, and the text."""
 

@@ -1,8 +1,6 @@
 """Run a script of the authors, which writes values to the file that it is called with."""
 
 import re
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -10,15 +8,17 @@ from everycell.base.csv_files import read_table
 from everycell.base.errors import DataError
 from everycell.jobs.result_job import ResultJob
 from everycell.receipts.code import script_files
+from everycell.workflow.script_process import REPORT, run_script
 
 with ResultJob(snakemake) as job, tempfile.TemporaryDirectory() as folder:
     # The data that the script reads are not declared, so the origin of its values is `given`.
     job.facts["given"] = True
     path = Path(folder, "values.csv")
     script = script_files(job.params.script, Path())[-1]
-    done = subprocess.run([sys.executable, script, path], capture_output=True, text=True)
+    done, job.uncovered_code = run_script(script, path, job.covered, Path(folder))
     print(done.stdout + done.stderr)
-    if done.returncode or not path.exists():
+    # A script that ends its process in another way has no report.
+    if done.returncode or not path.exists() or not Path(folder, REPORT).exists():
         # Jupyter colours its errors.
         errors = re.sub(r"\x1b\[[0-9;]*m", "", done.stderr).strip()
         last = (errors or "It wrote no error message").splitlines()[-1]

@@ -1,0 +1,58 @@
+import py_compile
+import sys
+from pathlib import Path
+from py_compile import PycInvalidationMode
+
+import pytest
+
+from everycell.jobs.processes import allow_processes
+from everycell.workflow.script_process import REPORT, run_script
+
+WRITE = "import sys\nfrom helper import value\nopen(sys.argv[1], 'w').write(value)\n"
+
+
+@pytest.fixture
+def paper(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("workflow/papers/toy")
+    folder.mkdir(parents=True)
+    (tmp_path / "temporary").mkdir()
+    (folder / "helper.py").write_text("value = 'own'")
+    (tmp_path / "other.py").write_text("value = 'other'")
+    return folder
+
+
+def run(paper, text):
+    (paper / "mine.py").write_text(text)
+    covered = {paper / "mine.py", paper / "helper.py"}
+    try:
+        return run_script(paper / "mine.py", Path("values"), covered, Path("temporary"))
+    finally:
+        allow_processes(())
+
+
+@pytest.mark.parametrize("mode", [PycInvalidationMode.UNCHECKED_HASH, None])
+def test_run_script_planted_byte_code(paper, mode):
+    """Byte code next to a module replaces it only as a package, which the report names."""
+    name = (
+        f"__pycache__/helper.{sys.implementation.cache_tag}.pyc" if mode else "helper/__init__.pyc"
+    )
+    py_compile.compile("other.py", paper / name, invalidation_mode=mode)
+    done, uncovered = run(paper, WRITE)
+    assert done.returncode == 0
+    assert Path("values").read_text() == ("own" if mode else "other")
+    assert [*uncovered] == ([] if mode else [f"{paper}/{name}"])
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "has_report"),
+    [
+        ("import sys; sys.exit(3)", 3, True),
+        ("raise ValueError('eels')", 1, True),
+        ("import os; os._exit(0)", 0, False),
+        ("import os; os.system('python3 other.py')", 1, True),
+    ],
+)
+def test_run_script_end(paper, text, code, has_report):
+    assert run(paper, text)[0].returncode == code
+    assert Path("temporary", REPORT).exists() == has_report
