@@ -143,6 +143,12 @@ def requested_targets():
     return workflow.dag_settings.targets
 
 
+def is_default_target():
+    """Whether this run makes the default target; the process of a job makes no target."""
+    targets = requested_targets()
+    return workflow.is_main_process and (not targets or "default" in targets)
+
+
 def rules_have_environments():
     """Whether each rule has its own environment."""
     return bool(workflow.deployment_settings.deployment_method)
