@@ -146,8 +146,8 @@ def test_list_totals(call, built):
         ),
         (["show", "lajewska2025/table_4_88"], "did you mean lajewska2025/table_4_8"),
         (["show", "sakai2023/table_1", "--tier", "released"], "has no tier 'released'"),
-        (["show", "sakai2023/table_1", "--verdicts"], "needs the name of one artefact"),
-        (["show", "sakai2023", "--verdicts", "--format", "tex"], "needs the name of one"),
+        (["show", "sakai2023/table_1", "--verdicts"], "needs the name of an artefact"),
+        (["show", "all", "--verdicts", "--format", "tex"], "needs the name of an artefact"),
         (
             ["show", "sakai2023/table_1", "--tier", "full", "--verdicts", "--format", "tex"],
             "has no reproduced values",
@@ -183,6 +183,8 @@ def test_show_tex_with_verdicts(call, built):
     code, out, _ = call(built, "show", "sakai2023/table_2", "--format", "tex", "--verdicts")
     assert code == 0 and r"\cellcolor{everycell-within-tolerance}" in out
     assert r"\end{tabular}" in out
+    code, out, _ = call(built, "show", "sakai2023", "--format", "tex", "--verdicts")
+    assert code == 0 and "everycellvalue:table_2/" in out
 
 
 @pytest.mark.parametrize("command", ["list", "show sakai2023/table_1", "verify", "page", "summary"])

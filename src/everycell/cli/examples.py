@@ -22,7 +22,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     ),
     "show": (
         'everycell show "Table 4.8 lajewska2025"',
-        "everycell show lajewska2025/table_4_8 --format tex --verdicts",
+        "everycell show lajewska2025_ch4 --format tex --verdicts",
     ),
     "why": (
         "everycell why smith2026/table_1",

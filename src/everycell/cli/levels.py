@@ -65,8 +65,8 @@ def _level(name: str, facts: Iterator[tuple[str, str]]) -> Level:
 
 def _available(paper: PaperOnPage, root: Path) -> Iterator[tuple[str, str]]:
     publication = paper.about.read_publication()
-    repositories = [*publication.code, *publication.data]
-    for repository in repositories:
+    repositories = {one.url: one for one in [*publication.code, *publication.data]}
+    for repository in repositories.values():
         host = urlsplit(repository.url).netloc
         if any(host == name or host.endswith(f".{name}") for name in ARCHIVES):
             yield "evidence", f"{repository.url} is in an archive ({repository.holds})"

@@ -22,6 +22,7 @@ from everycell.cli.printing import (
     print_for_programs,
     print_json,
     print_list,
+    progress,
 )
 from everycell.cli.project import can_be_run, collect_results
 from everycell.records.cells import RecordError
@@ -225,10 +226,11 @@ def page() -> None:
     papers = project.papers()
     results = collect_results(papers, audits=audits_of)
     config = read_config(Path("config.yaml"))
-    write_lineage(project.RESULTS, project.ROOT, config.cache)
-    notices = find_deviations(project.RESULTS, project.ROOT).notices
     index = project.RESULTS / "index.html"
-    path = write_page(index, results, papers, notices, config.repository)
+    with progress("Drawing the page"):
+        write_lineage(project.RESULTS, project.ROOT, config.cache)
+        notices = find_deviations(project.RESULTS, project.ROOT).notices
+        path = write_page(index, results, papers, notices, config.repository)
     echo(f"Page: {path}")
 
 
@@ -351,11 +353,15 @@ def _summary_row(counts: Counts) -> dict[str, Any]:
 
 
 def _summary_line(counts: Counts) -> str:
-    """Sentence on the artefacts and cells reproduced from data or published inputs."""
+    """Sentence on the artefacts and cells reproduced from data or published inputs, or given."""
     verdicts = counts.verdicts(origin=COMPUTED)
     described = f": {describe_verdicts(verdicts)}" if counts.reproduced else ""
-    return (
-        f"{counts.states['reproduced']} of {pluralise(counts.artefacts, 'artefact')} reproduced, "
-        f"{counts.states['surrogate']} run on surrogate data; {counts.reproduced:,} of "
-        f"{counts.published:,} cells reproduced{described}."
-    )
+    parts = [
+        f"{counts.states['reproduced']} of {pluralise(counts.artefacts, 'artefact')} reproduced",
+        f"{counts.states['surrogate']} run on surrogate data",
+    ]
+    cells = [f"{counts.reproduced:,} of {counts.published:,} cells reproduced{described}"]
+    elsewhere = counts.verdicts(origin="given")
+    if elsewhere:
+        cells.append(f"{elsewhere.total():,} computed elsewhere: {describe_verdicts(elsewhere)}")
+    return f"{', '.join(parts[: 1 + bool(counts.states['surrogate'])])}; {'; '.join(cells)}."

@@ -23,7 +23,12 @@ from everycell.cli.printing import (
     print_paragraph,
 )
 from everycell.cli.project import collect_results, warn_of_faults
-from everycell.cli.tex_tables import is_reproduced, table_as_tex, verdicts_as_tex
+from everycell.cli.tex_tables import (
+    is_reproduced,
+    macros_as_tex,
+    table_as_tex,
+    verdicts_as_tex,
+)
 from everycell.records.cells import RecordError
 from everycell.records.folders import TIERS, Tier
 from everycell.records.papers import Artefact, Paper, all_artefacts
@@ -81,7 +86,8 @@ def show(
         bool,
         typer.Option(
             "--verdicts",
-            help="With --format tex: published values, with reproduced ones, coloured by verdict.",
+            help="With --format tex: published values, with reproduced ones, coloured by verdict; "
+            "for a chapter or paper, macros of its values and verdicts.",
         ),
     ] = False,
 ) -> None:
@@ -92,9 +98,10 @@ def show(
     papers = project.papers()
     selection = Names(papers).find(name)
     tier = tier or selection.tier
-    if verdicts and (form != "tex" or selection.kind != "artefact"):
+    if verdicts and (form != "tex" or not selection.paper):
         raise RecordError(
-            "--verdicts needs the name of one artefact and `--format tex`; give both."
+            "--verdicts needs the name of an artefact, chapter or paper and `--format tex`; give "
+            "both."
         )
     if selection.kind == "artefact":
         artefact = papers[selection.paper].artefacts[selection.artefact]
@@ -115,6 +122,9 @@ def show(
             selection.has(artefact, artefact_tier) and tier in (None, artefact_tier)
         ),
     )
+    if verdicts:
+        typer.echo(macros_as_tex(results), nl=False)
+        return
     _show_list(selection, papers, results, form)
 
 

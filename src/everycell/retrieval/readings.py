@@ -179,11 +179,10 @@ class Evaluation:
         params = dict(measure.params)
         if settings.get("exponential") is False:
             params.pop("dcg", None)
+        measure = type(measure)(**params)
         if ("cutoff", name) in settings:
-            cutoff = settings["cutoff", name]
-            params = {key: value for key, value in params.items() if key != "cutoff"}
-            params |= {} if cutoff is None else {"cutoff": cutoff}
-        return type(measure)(**params)
+            return _with_cutoff(measure, settings["cutoff", name])
+        return measure
 
     def readings(self) -> list[Reading]:
         """Readings of relevance, depth, cut-offs, ties, gain, topics and unjudged documents."""
@@ -202,6 +201,8 @@ class Evaluation:
         ]
         for name, measure in parsed.items():
             for cutoff in _other_cutoffs(measure):
+                if not _is_computable(_with_cutoff(measure, cutoff)):
+                    continue
                 text = "without cut-off" if cutoff is None else f"with cut-off {cutoff}"
                 slot = ("cutoff", name)
                 readings.append(Reading(f"{name} {text}", slot, {slot: cutoff}))
@@ -219,6 +220,22 @@ class Evaluation:
             readings.append(Reading(text, "topics", {"topics": topics}))
         readings.append(Reading("judged documents only", "judged", {"judged": True}))
         return readings
+
+
+def _with_cutoff(measure: Measure, cutoff: int | None) -> Measure:
+    params = {key: value for key, value in measure.params.items() if key != "cutoff"}
+    return type(measure)(**params, **({} if cutoff is None else {"cutoff": cutoff}))
+
+
+def _is_computable(measure: Measure) -> bool:
+    """Whether an installed provider computes a measure; RBP, for one, takes no cut-off."""
+    import ir_measures
+
+    try:
+        parse_measure(measure)
+    except DataError:
+        return False
+    return hasattr(measure, "runtime_impl") or ir_measures.DefaultPipeline.supports(measure)
 
 
 def _other_cutoffs(measure: Measure) -> Iterable[int | None]:

@@ -114,11 +114,11 @@ def count_claims(counts: Counts, line: ClaimLine) -> Counter[tuple[str, str]]:
 
 
 def claim_lines(counts: Counts) -> dict[str, str]:
-    """Lines of the scoreboard of claims by the names of `CLAIM_LINES`, without empty parts."""
+    """Lines of the scoreboard of claims by the names of `CLAIM_LINES`, without empty ones."""
     lines = {}
     for name, line in CLAIM_LINES.items():
         outcomes = count_claims(counts, line)
-        if line.column == "outcome" and not outcomes.total():
+        if not outcomes.total():
             continue
         numbered = f"{outcomes.total()} {'' if line.column == 'outcome' else 'claims '}{name}"
         described = _describe_outcomes(outcomes, line)

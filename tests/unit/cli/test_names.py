@@ -235,6 +235,11 @@ def test_make_without_name(monkeypatch, repository):
     assert requests == [[]] and end == ""
     assert "default target" in line and "`everycell make all`" in line
     assert CliRunner().invoke(app, ["make", "embedded"]).stderr == ""
+    # A project of one's own without such results.
+    own = {key: paper.model_copy(update={"artefacts": {}}) for key, paper in PAPERS.items()}
+    monkeypatch.setattr(making.project, "papers", lambda: own)
+    line = CliRunner().invoke(app, ["make"]).stderr
+    assert "default target" in line and "all" not in line
 
 
 @pytest.mark.parametrize(

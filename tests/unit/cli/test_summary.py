@@ -1,12 +1,15 @@
 """Counts of reproduced artefacts and values of a paper."""
 
+from collections import Counter
+
 import pandas as pd
 from unit.toy_papers import CELLS, RECORD, write_paper
 
+from everycell.cli.results import _summary_line
 from everycell.records.papers import load_papers
 from everycell.records.tables import Derived
 from everycell.verdicts.counts import Counts, count_chapters
-from everycell.verdicts.headlines import headline, headlines
+from everycell.verdicts.headlines import claim_lines, headline, headlines
 from everycell.verdicts.reports import Result
 from everycell.verdicts.verdicts import NO_AUDITS, report
 
@@ -45,6 +48,17 @@ def test_count_chapters_two_tiers(tmp_path):
         assert (counts.published, counts.reproduced, counts.claimed) == (4, 4, 1)
         assert counts.verdicts(kind="number", origin="data") == {"equal": 3, "different": 1}
         assert counts.outcomes("data")["supported"] == counts.tested == 1
+
+
+def test_summary_line_given(tmp_path):
+    """Values computed elsewhere are not reproduced here, but counted, with their verdicts."""
+    papers, result = toy(tmp_path, "released")
+    counts = count_chapters(papers, result)["toy", "1"]
+    assert _summary_line(counts).endswith("4 of 4 cells reproduced: 3 equal, 1 different.")
+    counts.cells = Counter({cell._replace(origin="given"): n for cell, n in counts.cells.items()})
+    line = _summary_line(counts)
+    assert line.endswith("0 of 4 cells reproduced; 4 computed elsewhere: 3 equal, 1 different.")
+    assert "surrogate" not in line and not claim_lines(Counts(cells=counts.cells))
 
 
 def test_summary_surrogate_data(tmp_path):

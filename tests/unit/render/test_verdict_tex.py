@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from everycell.cli.tex_tables import macros_as_tex
 from everycell.records.cells import is_number
 from everycell.records.papers import all_artefacts, load_papers
 from everycell.render.verdict_tables import verdict_table_as_tex
-from everycell.verdicts.reports import VERDICTS, JudgedCell, Report
+from everycell.verdicts.reports import VERDICTS, JudgedCell, Report, Result
 
 PUBLISHED = Path(__file__).parents[3] / "published"
 #: Cells of the widest tables, by the reason of their width.
@@ -105,3 +106,52 @@ def test_verdict_table_as_tex_in_one_document(tmp_path):
     )
     tables = re.findall(r"\\numberline \{(\d+)\}", (tmp_path / "t.aux").read_text())
     assert len(set(tables)) == len(artefacts)
+
+
+def macros(paper):
+    """Macros of all artefacts of a paper, with verdicts of all kinds."""
+    artefacts = load_papers(PUBLISHED)[paper].artefacts.values()
+    return macros_as_tex(
+        [Result(one, "released", report(one)) for one in artefacts if not one.cells.empty]
+    )
+
+
+def document(tex, body):
+    return (
+        r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{textcomp,hyperref}"
+        rf"\newcommand{{\everycellpage}}{{https://host.example/p_1}}{tex}"
+        rf"\begin{{document}}\raggedright {body}\end{{document}}"
+    )
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+@pytest.mark.parametrize("paper", ["abolghasemi2026", "lajewska2025", "sakai2023"])
+def test_macros_as_tex_compile(tmp_path, paper):
+    tex = macros(paper)
+    names = re.findall(r"csname everycellvalue:(.*?)\\endcsname", tex)[::10]
+    marks = re.findall(r"csname everycellmark:(.*?)\\endcsname", tex)
+    body = [rf"\everycellvalue{{{name}}}" for name in names]
+    tables = [
+        rf"\begin{{table}}\everycellmark{{{name}}}x\caption{{y}}\end{{table}}\clearpage"
+        for name in marks
+    ]
+    compile_document(tmp_path, document(tex, " ".join([*body, *tables])))
+    assert names and marks
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_macros_as_tex_link_and_unknown_name(tmp_path):
+    tex = macros("sakai2023")
+    compile_document(
+        tmp_path, document(r"\pdfcompresslevel=0\pdfobjcompresslevel=0 " + tex,
+                           r"\everycellmark{table_1}"),
+    )  # fmt: skip
+    page = rb"https://host.example/p_1/pages/sakai2023_ch1.html#sakai2023-table_1"
+    assert page in (tmp_path / "t.pdf").read_bytes()
+    with pytest.raises(AssertionError, match="no value `table_1/Unknown'"):
+        compile_document(tmp_path, document(tex, r"\everycellvalue{table_1/Unknown}"))
+
+
+def test_macros_as_tex_names_are_unique():
+    names = re.findall(r"\\csname (everycell\w+:.*?)\\endcsname\{", macros("abolghasemi2026"))
+    assert len(names) == len(set(names)) > 100

@@ -192,6 +192,16 @@ def test_compute_other_measure():
     assert evaluated.compute({"depth": 20}) == pytest.approx(peer, abs=1e-9)
 
 
+@pytest.mark.parametrize("measure", ["RBP(p=0.5)", "nDCG@20", "ERR@10", "nDCG(dcg='exp-log2')@20"])
+def test_evaluation_readings_computable(measure):
+    """Only cut-offs with which a provider computes the measure are tried: RBP has none."""
+    evaluated = evaluation()
+    evaluated.measures = {"M": measure}
+    cutoffs = [r.settings for r in evaluated.readings() if r.slot == ("cutoff", "M")]
+    assert bool(cutoffs) == ("RBP" not in measure)
+    assert all(len(evaluated.compute(settings)) == 4 for settings in cutoffs)
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_search_readings_random_differences(seed):
     """Negative control: no reading explains random differences of a few units."""

@@ -1,8 +1,10 @@
-"""Results that evaluation tools write: lm-evaluation-harness, HELM, MLflow, Weights & Biases."""
+"""Results that tools write: trec_eval, lm-evaluation-harness, HELM, MLflow, Weights & Biases."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from everycell.base.errors import DataError
@@ -20,6 +22,38 @@ _DESCRIPTION = {
 _EXPORTS = ({"run id", "name", "source type"}, {"name", "state", "created", "runtime"})
 #: Beginning of the columns of values and column of the name in `mlflow.search_runs().to_csv()`.
 _METRICS, _RUN_NAME = "metrics.", "tags.mlflow.runName"
+
+#: A line of trec_eval: measure, topic or "all", and value.
+_TREC_EVAL = re.compile(r"[\w.@]+[ \t]+\S+[ \t]+\S.*")
+#: Measures of which trec_eval prints at least one, unless it is told otherwise.
+_OF_TREC_EVAL = re.compile(
+    r"(num_(q|ret|rel|rel_ret)|runid|map|gm_map|ndcg|bpref|Rprec|recip_rank|infAP"
+    r"|(map|ndcg)_cut_\d+|(P|recall|success)_\d+|iprec_at_recall_[\d.]+)[ \t]"
+)
+
+
+def is_trec_eval(text: str) -> bool:
+    """Whether a text is the output of trec_eval."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return bool(lines) and all(
+        _TREC_EVAL.fullmatch(line) and (number or _OF_TREC_EVAL.match(line))
+        for number, line in enumerate(lines)
+    )
+
+
+def trec_eval_table(path: Path, text: str) -> SourceTable:
+    """A row with the means over all topics; the system is the run's tag, or else the file."""
+    rows = [line.split(maxsplit=2) for line in text.splitlines() if line.strip()]
+    means = {measure: value for measure, topic, value in rows if topic == "all"}
+    if not means:
+        raise DataError(
+            path,
+            fault="has values of trec_eval per topic, without means",
+            fix="run trec_eval without -n, so that it prints lines for `all` topics",
+        )
+    system = means.pop("runid", path.name.partition(".")[0])
+    table = [["System", *means], [system, *means.values()]]
+    return SourceTable([[_cell(value) for value in row] for row in table], head=1, keys=1)
 
 
 def json_tables(path: object, text: str) -> list[SourceTable]:

@@ -21,15 +21,9 @@ MOST_CELLS = 1_000_000
 #: End of a line within a cell; numbers of two lines are two numbers.
 LINE_BREAK = "\u2028"
 _FORMATS = {
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".tex": "latex",
-    ".html": "html",
-    ".htm": "html",
-    ".json": "json",
-    ".csv": "csv",
-    ".tsv": "csv",
-}
+    ".md": "markdown", ".markdown": "markdown", ".tex": "latex", ".html": "html", ".htm": "html",
+    ".json": "json", ".csv": "csv", ".tsv": "csv",
+}  # fmt: skip
 
 
 @dataclass
@@ -103,8 +97,10 @@ def read_tables(path: Path) -> list[SourceTable]:
         from everycell.cli.importing.exports import json_tables
 
         tables = json_tables(path, text)
-    elif known == "csv":
-        tables = [_csv_table(path, text)]
+    elif known in ("csv", "trec_eval"):
+        from everycell.cli.importing.exports import trec_eval_table
+
+        tables = [_csv_table(path, text) if known == "csv" else trec_eval_table(path, text)]
     else:
         tables = html_tables(path, text if known == "html" else _markdown_to_html(text))
     for table in tables:
@@ -131,7 +127,11 @@ def _recognise(text: str) -> str:
     # The row below the head: dashes, then a line between columns.
     rules = (re.match(r"[\s:|-]*", line) for line in text.splitlines())
     is_ruled = any(rule and "|" in rule[0].partition("-")[2] for rule in rules)
-    return "markdown" if is_ruled else "csv"
+    if is_ruled:
+        return "markdown"
+    from everycell.cli.importing.exports import is_trec_eval
+
+    return "trec_eval" if is_trec_eval(text) else "csv"
 
 
 def _csv_table(path: Path, text: str) -> SourceTable:

@@ -25,7 +25,7 @@ _MEASURES = re.compile(r"metrics?|measures?")
 _KNOWN_COLLECTIONS = re.compile(
     r"(trec)?(dl|cast|deep|robust|core|covid|news|web)(20)?\d*|nfcorpus|fiqa(2018)?|scifact|scidocs|"
     r"(climate)?fever|arguana|hotpotqa|touche(2020)?|quora|nq|naturalquestions|msmarco(dev)?|"
-    r"dbpedia(entity)?|cqadupstack|bioasq|signal1m(rt)?|triviaqa|squad"
+    r"dbpedia(entity)?|cqadupstack|bioasq|signal1m(rt)?|triviaqa|squad|trec(19|20)\d\d.*track.*"
 )
 
 
@@ -226,6 +226,15 @@ def _headings(table: SourceTable, head: int, columns: Sequence[int]) -> dict[int
         column: [_without_unit(without_sign(table.rows[row][column])) for row in range(head)]
         for column in columns
     }
+
+
+def measure_in_corner(
+    table: SourceTable, head: int, numbers: Sequence[int], column: int
+) -> str | None:
+    """Measure of all values, if the heading of the row names is one and no other heading is."""
+    corner = label_of_column(table, head, column)
+    headings = {name for names in _headings(table, head, numbers).values() for name in names}
+    return corner if is_measure(corner) and not any(map(is_measure, headings)) else None
 
 
 def names_measures(

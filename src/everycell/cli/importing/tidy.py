@@ -15,11 +15,13 @@ from everycell.cli.importing.headings import (
     is_group,
     is_in_percent,
     label_of_column,
+    measure_in_corner,
     name_columns,
     name_rows,
     names_collections,
     names_measures,
 )
+from everycell.cli.importing.long_tables import one_value_per_row
 from everycell.cli.importing.offers import BOLD, UNDERLINED
 from everycell.cli.importing.values import (
     READABLE,
@@ -58,7 +60,9 @@ class Imported:
 
 def import_table(path: object, table: SourceTable, measure: str | None = None) -> Imported:
     """Read the published cells; `measure` is that of all values if only the caption names it."""
+    notes: list[str] = []
     head = count_head(table)
+    table = one_value_per_row(table, head, notes)
     body = [row for row in range(head, len(table.rows)) if not is_group(table.rows[row])]
     parts = {
         (row, column): split_cell(cell)
@@ -66,11 +70,12 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
         for column, cell in enumerate(table.rows[row])
     }
     texts, numbers = _kinds_of_columns(path, table, head, body, parts)
-    notes: list[str] = []
     labels, row_names, row_keys = name_rows(path, table, head, texts, notes)
     is_given = measure is not None or "metric" in row_names
     if not is_given and names_measures(table, head, numbers, row_keys):
         row_names[-1] = "metric"
+    if not is_given and (corner := measure_in_corner(table, head, numbers, labels[-1])):
+        measure, row_names[-1] = corner, "system"
     if row_names[-1] == "system" and names_collections(row_keys):
         row_names[-1] = "collection"
     column_keys, column_names = name_columns(table, head, numbers, measure, row_names)

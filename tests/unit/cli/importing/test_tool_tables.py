@@ -1,0 +1,103 @@
+"""`everycell import`: results as tools print them, and a measure in the corner of a table."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from command_line import call, refused
+
+TREC_EVAL = """\
+runid                 \tall\tbm25 tuned
+num_q                 \tall\t2
+map                   \tall\t0.2087
+ndcg_cut_20           \tall\t0.3877
+"""
+#: As versions 0.3 and 0.4 of lm-evaluation-harness print it.
+OLD_HARNESS = """\
+|    Task     |Version| Metric |Value|   |Stderr|
+|-------------|------:|--------|----:|---|-----:|
+|arc_challenge|      0|acc     |23.62|±  |  2.67|
+|             |       |acc_norm|22.83|±  |  2.64|
+|boolq        |      1|acc     |80.11|±  |  1.80|
+"""
+HARNESS = """\
+|    Tasks    |Version|     Filter     |n-shot|  Metric   |   |Value |   |Stderr|
+|-------------|------:|----------------|-----:|-----------|---|-----:|---|------|
+|arc_challenge|      1|none            |     0|acc        |↑  |0.2362|±  |0.0267|
+|             |       |none            |     0|acc_norm   |↑  |0.2283|±  |0.0264|
+|wikitext     |      2|none            |     0|perplexity |↓  |12.5  |±  |   N/A|
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def imported(name: str, text: str) -> tuple[list[str], list[list[str]], str]:
+    Path(name).write_text(text, encoding="utf-8")
+    code, out, err = call("import", name, "out.csv")
+    assert (code, err) == (0, "")
+    cells = pd.read_csv("out.csv", dtype=str, keep_default_na=False)
+    return list(cells), cells.to_numpy().tolist(), out
+
+
+def test_import_trec_eval():
+    """The first line is a value, not a heading; values per topic are left out."""
+    header, rows, _ = imported("a.txt", TREC_EVAL + "map\t301\t0.4\n")
+    assert header == ["system", "metric", "value"]
+    assert rows[1:] == [["bm25 tuned", "map", "0.2087"], ["bm25 tuned", "ndcg_cut_20", "0.3877"]]
+
+
+def test_import_trec_eval_without_tag():
+    _, rows, _ = imported("bm25.run.eval", "map all 0.2\nP_30 all 0.4\n")
+    assert rows == [["bm25", "map", "0.2"], ["bm25", "P_30", "0.4"]]
+
+
+def test_import_trec_eval_per_topic():
+    Path("a.eval").write_text("map\t301\t0.4\nmap\t302\t0.2\n")
+    assert "a.eval" in refused("import", "a.eval")
+
+
+@pytest.mark.parametrize(
+    ("text", "task", "values"),
+    [
+        (
+            OLD_HARNESS,
+            "arc_challenge",
+            {"acc": "23.62", "acc ±": "2.67", "acc_norm": "22.83", "acc_norm ±": "2.64"},
+        ),
+        (HARNESS, "wikitext", {"perplexity": "12.5"}),
+        (
+            HARNESS,
+            "arc_challenge",
+            {"acc": "0.2362", "acc ±": "0.0267", "acc_norm": "0.2283", "acc_norm ±": "0.0264"},
+        ),
+    ],
+)
+def test_import_harness_markdown(text, task, values):
+    """Versions and numbers of shots are no values; a column of ± joins value and deviation."""
+    header, rows, out = imported("a.md", text)
+    assert header == ["collection", "metric", "value"] and "Version" in out.split("Not imported")[1]
+    assert {metric: value for name, metric, value in rows if name == task} == values
+
+
+@pytest.mark.parametrize(
+    ("corner", "row", "header"),
+    [
+        ("MAP", "TREC 2018 Common Core Track Topics", ["collection", "system", "metric", "value"]),
+        ("nDCG@10", "Robust04", ["collection", "system", "metric", "value"]),
+        ("MAP", "tuned", ["system", "collection", "metric", "value"]),
+    ],
+)
+def test_import_measure_in_corner(corner, row, header):
+    text = f"|{corner}|BM25|BM25+RM3|\n|-|-|-|\n|{row}|.25|.31|\n"
+    columns, rows, _ = imported("a.md", text)
+    assert columns == header and rows[1] == [row, "BM25+RM3", corner, ".31"]
+
+
+def test_import_corner_is_no_measure_of_columns():
+    """With measures as headings, a corner such as MAP names only the rows."""
+    columns, _, _ = imported("a.md", "|MAP|P@5|P@10|\n|-|-|-|\n|a|.25|.31|\n")
+    assert columns == ["map", "metric", "value"]
