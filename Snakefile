@@ -68,7 +68,7 @@ rule default:
 
 onsuccess:
     # Said again at the end, since the first time is minutes ago.
-    if not requested_targets() or "default" in requested_targets():
+    if is_default_target():
         print(describe_left_out(reproduced_in_minutes(SLOW)[1]))
 
 

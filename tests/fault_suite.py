@@ -46,6 +46,10 @@ FAULTS = {
         "a full disk, a folder without write permission",
         "one error message; no partial file under a final name; the next run succeeds",
     ),
+    "memory": (
+        "a job over its limit of memory, or killed as the kernel does when memory runs out",
+        "one sentence that names memory; the next run succeeds",
+    ),
     "storage": (
         "a stale handle, an error or a timeout of a network file system at any open of a file",
         "one sentence with file and reason; no receipt is written",

@@ -172,13 +172,16 @@ class LogHandler(LogHandlerBase):
             # ends it. Once it is loaded, the class Job reacts to Ctrl-C again.
             shell.prefix("set -euo pipefail; trap '' INT; ")
             if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-                signal.signal(signal.SIGINT, _interrupt_once)
+                signal.signal(signal.SIGINT, _interrupt)
             atexit.register(self._leave)
         self._began = time.time()
         self._begun = self._done = self._total = self._planned = 0
         #: Jobs that run, and jobs that failed: number -> what it is for; what it was for -> logs.
         self._running: dict[int, str] = {}
         self._failed: dict[str, list[str]] = {}
+        #: Failed jobs that opened a log, and logs as they were before their jobs began.
+        self._with_log: set[str] = set()
+        self._old_logs: dict[str, tuple[int, ...] | None] = {}
 
     def emit(self, record: LogRecord) -> None:
         """Show an event as a line, as Snakemake does, or not at all."""
@@ -222,10 +225,14 @@ class LogHandler(LogHandlerBase):
             # A job that is tried again begins twice.
             self._begun = min(self._begun + 1, self._total)
             self._running[values["jobid"]] = message
+            self._old_logs.update((log, _state_of(log)) for log in values.get("log") or [])
             print(f"[{self._begun}/{self._total}] {message}", file=sys.stderr, flush=True)
         elif event == LogEvent.JOB_ERROR:
             message = self._running.pop(values["jobid"], values["rule_name"])
             self._failed[message] = list(values.get("log") or [])
+            # Afterwards, Snakemake itself creates the logs that are missing.
+            if any(map(self._is_new, self._failed[message])):
+                self._with_log.add(message)
         elif event == LogEvent.JOB_FINISHED:
             # A second try was a success.
             self._failed.pop(self._running.pop(values["job_id"], ""), None)
@@ -257,9 +264,26 @@ class LogHandler(LogHandlerBase):
                 print(STOPPED, file=sys.stderr, flush=True)
                 self._failed = {}
             for message, logs in self._failed.items():
-                print(f"Failed: {message}{_last_words(logs)}", file=sys.stderr, flush=True)
+                print(
+                    f"Failed: {message}{self._last_words(message, logs)}",
+                    file=sys.stderr,
+                    flush=True,
+                )
             self._total = 0
         super().close()
+
+    def _is_new(self, log: str) -> bool:
+        """Whether a job of this run opened a log, which may be left from an earlier run."""
+        return _state_of(log) not in (None, self._old_logs.get(log))
+
+    def _last_words(self, message: str, logs: Sequence[str]) -> str:
+        """The last line of a job's log, where a job that fails says why."""
+        if message not in self._with_log:
+            return ": it ended before it opened its log; the lines above say why" if logs else ""
+        for log in logs:
+            if stripped := [line.strip() for line in _read_log(log).split("\n") if line.strip()]:
+                return f": {printable_line(stripped[-1][:1000])}"
+        return ": it gave no reason, so it was probably killed, as when memory runs out"
 
     @property
     def writes_to_stream(self) -> bool:
@@ -287,21 +311,23 @@ class LogHandler(LogHandlerBase):
         return False
 
 
-def _last_words(logs: Sequence[str]) -> str:
-    """The last line of a job's log, where a job that fails says why."""
-    for log in logs:
-        if stripped := [line.strip() for line in _read_log(log).split("\n") if line.strip()]:
-            return f": {printable_line(stripped[-1][:1000])}"
-    # A job that starts opens its log first.
-    if any(Path(log).is_file() for log in logs):
-        return ": it gave no reason, so it was probably killed, as when memory runs out"
-    return ""
-
-
-def _interrupt_once(number: int, frame: Any) -> None:
-    """Stop Snakemake; a second Ctrl-C would disturb it while it stops."""
-    signal.signal(number, signal.SIG_IGN)
+def _interrupt(number: int, frame: Any) -> None:
+    """Stop Snakemake, which then ends its jobs and removes their outputs."""
+    signal.signal(number, _kill_jobs)
     raise KeyboardInterrupt
+
+
+def _kill_jobs(number: int, frame: Any) -> None:
+    """End jobs without their clean-up on a second Ctrl-C; a third ends Snakemake itself.
+
+    Snakemake then removes their outputs and its lock, without which no run could resume.
+    """
+    import psutil
+
+    signal.signal(number, signal.SIG_DFL)
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 def is_explained(record: LogRecord) -> bool:
@@ -330,6 +356,15 @@ def stop_jobs() -> None:
                 if number is not None:
                     process.send_signal(number)
         _, processes = psutil.wait_procs(processes, timeout=2)
+
+
+def _state_of(log: str) -> tuple[int, ...] | None:
+    """Facts that change when a file is written again; None if it does not exist."""
+    try:
+        facts = os.stat(log)
+    except OSError:
+        return None
+    return facts.st_ino, facts.st_mtime_ns, facts.st_size
 
 
 def _read_log(log: str) -> str:

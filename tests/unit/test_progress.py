@@ -177,16 +177,27 @@ rule a:
     message: "Sleeping"
     {how}
 """
+#: A job that reacts to no signal but SIGKILL.
+STUBBORN = """\
+import signal, time
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_IGN)
+time.sleep(100)
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.fault("interrupted_run")
 @pytest.mark.parametrize("send", [os.kill, os.killpg])
-@pytest.mark.parametrize("how", ['shell: "sleep 100; touch {output}"', 'script: "sleep.py"'])
+@pytest.mark.parametrize(
+    "how",
+    ['shell: "sleep 100; touch {output}"', 'script: "sleep.py"', 'script: "stubborn.py"'],
+)
 def test_stop_jobs_interrupt(tmp_path, send, how):
     """Ctrl-C, also twice and in the middle of an import, is one line and leaves no process."""
     (tmp_path / "Snakefile").write_text(SLEEPING.replace("{how}", how))
     (tmp_path / "sleep.py").write_text("import time\ntime.sleep(100)\n")
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
     process = subprocess.Popen(
         [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "everycell"],
         cwd=tmp_path,
@@ -208,8 +219,42 @@ def test_stop_jobs_interrupt(tmp_path, send, how):
     assert lines[-1] == "Stopped; run the same command again to resume.\n"
     assert "Traceback" not in "".join(lines) and "Error" not in "".join(lines)
     assert not (tmp_path / "a.txt").exists()
+    assert not [*(tmp_path / ".snakemake/locks").glob("*.lock")]
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+#: A job that opens its log and then ends as by the kernel when memory runs out.
+HUNGRY = """\
+import os, signal
+open(snakemake.log[0], "w")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.fault("memory")
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [(HUNGRY, "killed, as when memory runs out"), ("import nowhere", "before it opened its log")],
+)
+def test_snakemake_job_without_last_words(tmp_path, script, words):
+    (tmp_path / "Snakefile").write_text(
+        SLEEPING.replace("{how}", 'log: "a.log"\n    script: "a.py"')
+    )
+    (tmp_path / "a.py").write_text(script)
+    (tmp_path / "a.log").write_text("The reason of an earlier run.\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "everycell"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 1 and last.startswith("Failed: Sleeping: ") and words in last
+    assert ("ModuleNotFoundError" in done.stderr) == (script != HUNGRY)
 
 
 def test_is_explained(tmp_path):
@@ -243,17 +288,41 @@ def test_emit_dry_run_cache_offers(capsys):
         assert ("caching" in output) == settings.verbose
 
 
+def last_line(capsys, log: Path, write) -> str:
+    """Last line of a run whose only job fails after `write` did something with its log."""
+    handler = LogHandler(MockOutputSettings(), None)
+    handler._usual.setStream(sys.stdout)
+    started = job(1, "train")
+    started.log = [str(log)]
+    handler.emit(record(LogEvent.RUN_INFO, stats={"total": 1}))
+    handler.emit(started)
+    write(log)
+    failed = {"jobid": 1, "rule_name": "train", "log": [str(log)], **JOB_ERROR}
+    handler.emit(record(LogEvent.JOB_ERROR, **failed))
+    # As Snakemake does with a missing log.
+    log.touch()
+    handler.close()
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("old", [None, "", "an earlier reason\n"])
 @pytest.mark.parametrize(
-    ("log", "words"),
-    [("", "killed"), ("a\n\nno eels\n \n", ": no eels"), (None, "")]
-    + [("\x1b[2J\u202e\u200f", r"\x1b[2J\u202e\u200f")],
+    ("text", "words"),
+    [
+        ("", "killed, as when memory runs out"),
+        ("a\n\nno eels\n \n", ": no eels"),
+        ("\x1b[2J\u202e\u200f", r": \x1b[2J\u202e\u200f"),
+        ("no\u2028eels\x85here", ": no eels here"),
+        (None, "before it opened its log"),
+    ],
 )
-def test_last_words_of_a_job(tmp_path, log, words):
-    path = tmp_path / "log"
-    if log is not None:
-        path.write_text(log)
-    last_words = plugin._last_words([str(path)])
-    assert words in last_words and bool(words) == bool(last_words)
+def test_emit_last_words_of_a_job(tmp_path, capsys, old, text, words):
+    log = tmp_path / "log"
+    if old is not None:
+        log.write_text(old)
+        os.utime(log, (1, 1))
+    line = last_line(capsys, log, lambda log: None if text is None else log.write_text(text))
+    assert line.startswith("Failed: Doing train: ") and words in line
 
 
 @pytest.mark.parametrize(("executor", "line"), [("flux-x", 2), ("local", None)])
@@ -266,3 +335,23 @@ def test_profile_executor_without_plugin(tmp_path, executor, line):
             return
         with pytest.raises(SystemExit, match=rf"config.yaml, line {line}: .*plugin-{executor}"):
             ProfileConfigFileParser().parse(stream)
+
+
+def test_kill_jobs_second_interrupt(tmp_path):
+    """A job that ignores Ctrl-C ends with the second one; the third would end this process."""
+    script = tmp_path / "stubborn.py"
+    script.write_text(STUBBORN.replace("time.sleep", "print(flush=True); time.sleep"))
+    child = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE)
+    child.stdout.readline()
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            plugin._interrupt(signal.SIGINT, None)
+        assert child.poll() is None
+        signal.raise_signal(signal.SIGINT)
+        assert child.wait(60) == -signal.SIGKILL
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, before)
+        child.kill()
+        child.stdout.close()

@@ -275,8 +275,9 @@ def _readers() -> dict[str, Reader]:
         "rag.citation_report.read_cited_answers#number": Reader(
             b'{"question": "Who?", "answer": "Owls [1].", "documents": 2, "relevant": [1]}\n'),
         "rag.citation_report.read_cited_answers#ids": Reader(
-            b'{"question": "Who?", "arm": "human", "answer": "Owls [1]", "documents": ["p", "q"],'
-            b' "relevant": ["q"], "tokens": [["Owls [", -0.5], ["1]", -1]]}\n'
+            b'{"question": "Who?", "condition": "human", "answer": "Owls [1]",'
+            b' "documents": ["p", "q"], "relevant": ["q"],'
+            b' "tokens": [["Owls [", -0.5], ["1]", -1]]}\n'
         ),
         "metrics.satisfaction.read_predictions": Reader(
             b'{"id": "1", "satisfied": true, "predicted": false, "estimator": "bert"}\n'),

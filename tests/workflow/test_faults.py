@@ -223,3 +223,21 @@ def test_page_clock_set_back_and_failing_job(clean):
     script.write_text(f"{text}again = True\n")
     clean.build(target)
     assert clean.hashes() == page and clean.planned(target) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.fault("configuration")
+@pytest.mark.parametrize("command", ["snakemake", "page"])
+def test_build_backend_of_matplotlib(own, monkeypatch, command):
+    """The backend that a user chose for windows or notebooks has no part in results."""
+    expected = own.hashes()
+    monkeypatch.setenv("MPLBACKEND", "nonsense")
+    own.forks = False
+    if command == "snakemake":
+        shutil.rmtree(own.folder / "results")
+        done = own.snakemake()
+    else:
+        (own.folder / "results/index.html").unlink()
+        done = own.everycell("page")
+    assert done.returncode == 0, done.stdout
+    assert own.hashes() == expected

@@ -76,6 +76,14 @@ def test_default_target_with_mirror(clean, mirror):
     assert not any(name in done.stdout for name in PLANTED)
 
 
+def test_page_by_its_path(clean):
+    """The page of what is on disk needs no data, so no server is asked for them."""
+    done = clean.snakemake("-n", "results/index.html")
+    assert done.returncode == 0, done.stdout
+    assert "left out" not in done.stdout
+    assert clean.planned("results/index.html").keys() == {"page"}
+
+
 @pytest.mark.parametrize(
     ("target", "expected"),
     [

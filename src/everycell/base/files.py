@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import json
 import os
+import shlex
 import stat
 import tempfile
 import time
@@ -118,6 +119,14 @@ def file_hashes(path: Path) -> dict[str, str]:
         for file in files_below(path)
         if file.name != TIMESTAMP and file.is_file()
     }
+
+
+def quoted(paths: Iterable[object]) -> str:
+    """Paths as words of a shell command; a final ``.*`` stays a pattern."""
+    words = map(str, paths)
+    return " ".join(
+        f"{shlex.quote(word.removesuffix('.*'))}{'.*' * word.endswith('.*')}" for word in words
+    )
 
 
 def files_below(path: Path) -> Iterator[Path]:

@@ -23,6 +23,7 @@ from everycell.cli.printing import (
     pluralise,
     print_for_programs,
     print_json,
+    progress,
 )
 from everycell.cli.project import can_be_run, collect_results, require_receipts
 from everycell.cli.rebuild_check import rebuild_and_compare
@@ -135,7 +136,8 @@ def diff(
     """
     for folder in (first, second):
         require_receipts(folder)
-    results = compare_folders(first, second)
+    with progress("Comparing the folders"):
+        results = compare_folders(first, second)
     differences = [result for result in results if not result.is_same]
     if form == "json":
         print_json(
@@ -279,9 +281,10 @@ def deposit(
     if out.suffix != ".zip":
         raise RecordError(f"{out}: a deposit is a zip archive; choose a file name ending in .zip.")
     papers = project.papers()
-    write_deposit(
-        results, out, project.ROOT, settings.cache, papers, audits_of, anonymous=anonymous
-    )
+    with progress("Checking the results and writing the archive"):
+        write_deposit(
+            results, out, project.ROOT, settings.cache, papers, audits_of, anonymous=anonymous
+        )
     echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB")
 
 
@@ -312,11 +315,12 @@ def check(
         raise RecordError(
             f"{project.PUBLISHED}/ contains no papers; run everycell in the project folder."
         )
-    faults = [fault for folder in folders for fault in check_paper(folder)]
-    if not folders:
-        folders = sorted(path.parent for path in project.PUBLISHED.glob("*/paper.yaml"))
-        faults = check_papers(project.PUBLISHED)
-    faults += project.repository_faults(folders)
+    with progress("Checking the records"):
+        faults = [fault for folder in folders for fault in check_paper(folder)]
+        if not folders:
+            folders = sorted(path.parent for path in project.PUBLISHED.glob("*/paper.yaml"))
+            faults = check_papers(project.PUBLISHED)
+        faults += project.repository_faults(folders)
     for fault in faults:
         echo(fault)
     if faults:

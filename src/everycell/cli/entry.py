@@ -48,6 +48,8 @@ def main() -> None:
     warnings.showwarning = _warn_once
     sys.excepthook = _show_error
     guard_streams()
+    # Figures are files, whatever backend the user has chosen for windows or notebooks.
+    os.environ["MPLBACKEND"] = "agg"
     # A caller such as nohup may ignore the signal.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
@@ -67,8 +69,11 @@ def main() -> None:
 
 
 def _interrupt(number: int, frame: Any) -> None:
-    """Stop on Ctrl-C with a line; Typer then exits with code 130, but would say nothing."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Stop on Ctrl-C with a line; Typer then exits with code 130, but would say nothing.
+
+    A second Ctrl-C ends the clean-up, too.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     # Its worker processes inherit the handler.
     if multiprocessing.parent_process() is None:
         print("everycell: stopped; run the same command again.", file=sys.stderr)

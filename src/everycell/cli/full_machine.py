@@ -16,6 +16,7 @@ from urllib.request import Request, urlopen
 
 from everycell.language_models.requirements import Requirements
 from everycell.records.full_runs import FullRun, format_number
+from everycell.sources.proxies import check_proxies
 
 #: Seconds to wait for a host before it counts as unreachable.
 TIMEOUT = 3.0
@@ -228,6 +229,7 @@ def check_network(hosts: Iterable[str], *, allowed: bool) -> Iterator[Row]:
 def connection_fault(url: str) -> str:
     """Reason why a host cannot be reached; empty if it responds, even with an error."""
     try:
+        check_proxies()
         urlopen(Request(url, method="HEAD"), timeout=TIMEOUT).close()
     except HTTPError:
         return ""

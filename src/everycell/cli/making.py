@@ -36,6 +36,19 @@ QUICK_TIERS: tuple[Tier, ...] = ("embedded", "released")
 FOLDERS = ("results/", "resources/", "work/")
 #: Suffixes of the files to request for a result.
 SUFFIXES = (".verdicts.json", ".csv", ".receipt.json")
+#: Start of Snakemake, whose import takes seconds: until then, Ctrl-C would show a traceback.
+_START = """
+import os, signal
+default = signal.getsignal(signal.SIGINT)
+if default is signal.default_int_handler:
+    def stop(number, frame):
+        os.write(2, b"Stopped; run the same command again to resume.\\n")
+        os._exit(128 + number)
+    signal.signal(signal.SIGINT, stop)
+from snakemake.cli import main
+signal.signal(signal.SIGINT, default)
+main()
+"""
 #: State without a rule -> reason.
 REASONS = {
     "not run": "no rule yet; needs {needs}",
@@ -173,17 +186,20 @@ def run_snakemake(arguments: Sequence[str]) -> int:
         handlers[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "snakemake", *arguments], env=os.environ | {"PATH": path}
+            [sys.executable, "-P", "-c", _START, *arguments], env=os.environ | {"PATH": path}
         )
         # A signal may arrive before the process exists.
         if is_ending:
             process.terminate()
+        # An interrupt at the end of the process may lose its exit code, which then reads as 0.
+        success = 0
         while True:
             try:
-                code = process.wait()
                 # Like a shell, return 128 + N if signal N ended the process.
-                return code if code >= 0 else 128 - code
+                code = process.wait()
+                return (code if code >= 0 else 128 - code) or success
             except KeyboardInterrupt:
+                success = 128 + signal.SIGINT
                 _forward_interrupt(process)
     finally:
         for number, handler in handlers.items():
@@ -195,9 +211,9 @@ def _forward_interrupt(process: subprocess.Popen[bytes]) -> None:
     if sys.stdin is not None and sys.stdin.isatty():
         return
     try:
-        # A second SIGINT would disturb Snakemake's shutdown.
+        # A second SIGINT would end Snakemake's jobs without their clean-up.
         process.wait(timeout=2)
-    except subprocess.TimeoutExpired:
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
         process.send_signal(signal.SIGINT)
 
 

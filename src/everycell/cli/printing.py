@@ -6,12 +6,14 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -49,6 +51,23 @@ def output_console() -> Console:
     # A pipe has no width, and tables must not be truncated there.
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
     return _Console(width=None if has_width else 160, highlight=False, markup=False)
+
+
+@contextmanager
+def progress(text: str) -> Iterator[None]:
+    """Show on a terminal that work is under way; nothing may be printed meanwhile."""
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    bar = Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+        # Standard output may be a file although standard error is a terminal.
+        redirect_stdout=False,
+    )
+    with bar:
+        bar.add_task(text)
+        yield
 
 
 def print_paragraph(console: Console, text: str, style: str = "") -> None:

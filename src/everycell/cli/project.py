@@ -15,7 +15,7 @@ import typer
 from everycell.base.errors import FaultsError
 from everycell.base.files import describe_os_error
 from everycell.cli.named_files import check_named_files
-from everycell.cli.printing import echo
+from everycell.cli.printing import echo, progress
 from everycell.receipts.code import ignored_scripts
 from everycell.receipts.receipts import receipts_in
 from everycell.records.cells import RecordError
@@ -192,7 +192,8 @@ def collect_results(
     audits: FindAudits | None = None,
 ) -> list[Result]:
     """Collect results of the papers, and report on standard error why some are not trusted."""
-    results = collect(papers, RESULTS, ROOT, include=is_selected, audits=audits)
+    with progress("Comparing with the published values"):
+        results = collect(papers, RESULTS, ROOT, include=is_selected, audits=audits)
     warn_of_faults(results)
     return results
 

@@ -22,6 +22,7 @@ from everycell.cli.printing import (
     print_for_programs,
     print_json,
     print_list,
+    progress,
 )
 from everycell.cli.project import can_be_run, collect_results
 from everycell.records.cells import RecordError
@@ -225,10 +226,11 @@ def page() -> None:
     papers = project.papers()
     results = collect_results(papers, audits=audits_of)
     config = read_config(Path("config.yaml"))
-    write_lineage(project.RESULTS, project.ROOT, config.cache)
-    notices = find_deviations(project.RESULTS, project.ROOT).notices
     index = project.RESULTS / "index.html"
-    path = write_page(index, results, papers, notices, config.repository)
+    with progress("Drawing the page"):
+        write_lineage(project.RESULTS, project.ROOT, config.cache)
+        notices = find_deviations(project.RESULTS, project.ROOT).notices
+        path = write_page(index, results, papers, notices, config.repository)
     echo(f"Page: {path}")
 
 

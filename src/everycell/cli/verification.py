@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from everycell.cli import project
-from everycell.cli.printing import echo, pluralise
+from everycell.cli.printing import echo, pluralise, progress
 from everycell.cli.project import require_receipts
 from everycell.config import repository_of
 from everycell.receipts.lineage_checks import check_lineage, files_without_jobs
@@ -26,7 +27,12 @@ from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.cells import sources_of
 from everycell.verdicts.results import SUFFIXES, collect, stem_of
-from everycell.workflow.deviations import NO_SNAKEFILE, OTHER_CODE_TEXT, find_deviations
+from everycell.workflow.deviations import (
+    NO_SNAKEFILE,
+    OTHER_CODE_TEXT,
+    Deviations,
+    find_deviations,
+)
 
 #: Files of a page, any of which shows that there is a page.
 PAGE = (
@@ -43,11 +49,60 @@ SITE = ("pages", "site", "rulegraphs", "pictures")
 OWN = ("published/", "recorded/")
 
 
+class _Findings(NamedTuple):
+    """Faults of a results folder, and what cannot be checked here."""
+
+    faults: list[str]
+    receipts: list[Path]
+    deviations: Deviations
+    other_code: Collection[Path]
+    absent_files: set[str]
+    unrecorded_files: list[str]
+
+
 def verify_results(results: Path, overrides: Path | None) -> bool:
     """Report everything that is wrong with a results folder; return whether anything is.
 
     `overrides` is a file with settings that override ``config.yaml``.
     """
+    with progress("Verifying the results"):
+        faults, receipts, deviations, other_code, absent_files, unrecorded_files = _find_faults(
+            results, overrides
+        )
+    for fault in faults:
+        echo(fault)
+    if faults:
+        return True
+    number = len(receipts)
+    echo(
+        f"The receipt in {results} is valid."
+        if number == 1
+        else f"All {number} receipts in {results} are valid."
+    )
+    for notice in deviations.notices:
+        echo(f"{_list(notice.files)}: {notice.text}.")
+    if other_code:
+        echo(
+            f"{pluralise(len(other_code), 'result')} came from code that differs from the "
+            f"code of this project; see {next(iter(other_code)).relative_to(results)}."
+        )
+    for reason, files in deviations.uncompared.items():
+        echo(f"The parameters of {_list(files)} cannot be compared: {reason}.")
+    if absent_files:
+        number_of_files = pluralise(len(absent_files), "input file")
+        echo(f"{number_of_files} cannot be checked here, such as {min(absent_files)}.")
+    if unrecorded_files:
+        number_of_files = pluralise(len(unrecorded_files), "intermediate file")
+        echo(
+            f"{results / LINEAGE} does not record which jobs made {number_of_files}, such as "
+            f"{unrecorded_files[0]}; run `everycell page` in the project that made the results "
+            "to update it."
+        )
+    return False
+
+
+def _find_faults(results: Path, overrides: Path | None) -> _Findings:
+    """Find everything that is wrong with a results folder."""
     papers = project.papers()
     receipts = require_receipts(results)
     own = is_own(results, project.ROOT)
@@ -154,36 +209,9 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
             for page in outdated_pages(results, pages)
             if page not in truncated
         ]
-    for fault in dict.fromkeys(faults):
-        echo(fault)
-    if faults:
-        return True
-    number = len(receipts)
-    echo(
-        f"The receipt in {results} is valid."
-        if number == 1
-        else f"All {number} receipts in {results} are valid."
+    return _Findings(
+        [*dict.fromkeys(faults)], receipts, deviations, other_code, absent_files, unrecorded_files
     )
-    for notice in deviations.notices:
-        echo(f"{_list(notice.files)}: {notice.text}.")
-    if other_code:
-        echo(
-            f"{pluralise(len(other_code), 'result')} came from code that differs from the "
-            f"code of this project; see {next(iter(other_code)).relative_to(results)}."
-        )
-    for reason, files in deviations.uncompared.items():
-        echo(f"The parameters of {_list(files)} cannot be compared: {reason}.")
-    if absent_files:
-        number_of_files = pluralise(len(absent_files), "input file")
-        echo(f"{number_of_files} cannot be checked here, such as {min(absent_files)}.")
-    if unrecorded_files:
-        number_of_files = pluralise(len(unrecorded_files), "intermediate file")
-        echo(
-            f"{results / LINEAGE} does not record which jobs made {number_of_files}, such as "
-            f"{unrecorded_files[0]}; run `everycell page` in the project that made the results "
-            "to update it."
-        )
-    return False
 
 
 def has_files(artefact: Artefact, tier: Tier, results: Path) -> bool:

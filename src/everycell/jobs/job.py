@@ -293,6 +293,12 @@ class Job:
             return f"{error}\n"
         if isinstance(error, KeyboardInterrupt):
             return "The job was stopped.\n"
+        if isinstance(error, MemoryError):
+            reason = f" ({' '.join(str(error).split())})" if str(error) else ""
+            return (
+                f"The job ran out of memory{reason}; free some memory, or raise its limit "
+                "(ulimit -v, `mem_mb` of the rule on a cluster). Then run the same command again.\n"
+            )
         if isinstance(error, OSError) and error.errno in STORAGE:
             return f"{describe_os_error(error)} Then run the same command again.\n"
         if isinstance(error, OSError) and error.errno in CANNOT_WRITE:

@@ -43,6 +43,7 @@ from everycell.language_models.replies import (
     refuse_hidden_documents,
 )
 from everycell.language_models.settings import EndpointSettings
+from everycell.sources.proxies import check_proxies
 
 # Largest reply in bytes: a hundred long answers with log-probabilities. Each worker may hold one.
 _MAX_BYTES = 8_000_000
@@ -211,6 +212,8 @@ class Endpoint:
         if client is None or client.is_closed:
             # A proxy from the environment would see traffic meant only for this machine.
             is_local = self._settings.on_this_machine and self._settings.unencrypted
+            if not is_local:
+                check_proxies()
             client = httpx2.Client(timeout=self._settings.timeout, trust_env=not is_local)
             self._clients.open = client
         return client

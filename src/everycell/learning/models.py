@@ -49,6 +49,7 @@ from everycell.learning.model_settings import (
     without_panics,
 )
 from everycell.learning.tildev2 import TildeV2
+from everycell.sources.proxies import check_proxies
 
 logger = logging.getLogger(__name__)
 
@@ -94,6 +95,7 @@ def download_model(name: str, revision: str | None = None, *, files: Sequence[st
     """Download the files of a model that are not cached, and return its folder."""
     hub = constants.ENDPOINT
     what = f"The model {name}" + (f" at {revision}" if revision else "")
+    check_proxies()
     try:
         folder = Path(
             snapshot_download(

@@ -403,7 +403,7 @@ def check_texts(
                     row=f"document {document!r}",
                     column="text",
                     value=text,
-                    fault="which has no word",
+                    fault="which has no words",
                     fix="remove the document, or allow it with --allow-empty",
                 )
             if split_at_spaces and not text.isascii() and (match := _WITHOUT_SPACES.search(text)):

@@ -32,8 +32,8 @@ from everycell.rag.citations import (
     written_citations,
 )
 
-#: Default arm.
-ARM = "all"
+#: Default condition.
+CONDITION = "all"
 MEASURES = ("precision", "recall")
 #: Whether citations of non-existent documents are ignored or count as wrong.
 Strays = Literal["ignored", "wrong"]
@@ -49,7 +49,7 @@ class _Line(BaseModel):
     answer: str | None
     documents: Annotated[list[str], Field(min_length=1)] | Annotated[int, Field(ge=1, le=1_000_000)]
     relevant: Annotated[list[str | int], Field(min_length=1)]
-    arm: Annotated[str, Field(min_length=1)] = ARM
+    condition: Annotated[str, Field(min_length=1)] = CONDITION
     finish: Annotated[
         str | None, Field(validation_alias=AliasChoices("finish", "finish_reason"))
     ] = None
@@ -75,7 +75,7 @@ class AnswerCitations(NamedTuple):
     """Citations of one answer."""
 
     question: str
-    arm: str
+    condition: str
     relevant: frozenset[int]
     cited: tuple[int, ...]
     stray: tuple[int, ...]
@@ -93,14 +93,14 @@ def read_cited_answers(path: Path, *, forms: Forms = "all") -> list[AnswerCitati
     """Read answers from a file of JSON lines, with their citations."""
     answers: dict[tuple[str, str], AnswerCitations] = {}
     for number, line in read_json_lines(path, _Line, "docs/attribution.md"):
-        key = (line.arm, line.question)
+        key = (line.condition, line.question)
         if key in answers:
             raise DataError(
                 path,
                 number,
                 "question",
                 line.question,
-                f"which occurs twice in the arm {in_quotes(line.arm)}",
+                f"which occurs twice in the condition {in_quotes(line.condition)}",
                 fix="keep one answer",
             )
         answers[key] = _parse_line(line, path, number, forms)
@@ -161,7 +161,7 @@ def _parse_line(line: _Line, path: Path, number: int, forms: Forms) -> AnswerCit
     ended = Answer(text=line.text, finish=normalise_finish(line.finish))
     return AnswerCitations(
         line.question,
-        line.arm,
+        line.condition,
         relevant,
         cited.documents,
         cited.stray,
@@ -178,7 +178,7 @@ def answer_frame(answers: Iterable[AnswerCitations], *, strays: Strays = "ignore
     """Precision, recall and numbers of citations, one row per answer."""
     rows = [
         {
-            "arm": answer.arm,
+            "condition": answer.condition,
             "question": answer.question,
             **citation_quality(
                 [*answer.cited, *(answer.stray if strays == "wrong" else ())], answer.relevant
@@ -196,25 +196,29 @@ def answer_frame(answers: Iterable[AnswerCitations], *, strays: Strays = "ignore
 def citation_report(
     answers: Sequence[AnswerCitations], *, strays: Strays = "ignored", seed: int = 0
 ) -> pd.DataFrame:
-    """Quality of the citations, one row per arm."""
+    """Quality of the citations, one row per condition."""
     frame = answer_frame(answers, strays=strays)
     rows = []
-    for arm, rows_of_arm in frame.groupby("arm", sort=False):
-        row: dict[str, object] = {"arm": arm, "answers": len(rows_of_arm)}
+    for condition, rows_of_condition in frame.groupby("condition", sort=False):
+        row: dict[str, object] = {"condition": condition, "answers": len(rows_of_condition)}
         for measure in MEASURES:
-            values = rows_of_arm[measure].to_numpy()
+            values = rows_of_condition[measure].to_numpy()
             low, high = math.nan, math.nan
             if len(values) > 1:
                 low, high = ratio_interval(values, np.ones(len(values)), seed=seed)
             row |= {measure: values.mean(), f"{measure} low": low, f"{measure} high": high}
         row |= {
-            "citing": (rows_of_arm["citations"] > 0).mean(),
-            "stray": (rows_of_arm["stray"] > 0).mean(),
-            "citations": rows_of_arm["citations"].mean(),
-            "empty": rows_of_arm["empty"].mean(),
-            "cut off": rows_of_arm["cut off"].mean(),
+            "citing": (rows_of_condition["citations"] > 0).mean(),
+            "stray": (rows_of_condition["stray"] > 0).mean(),
+            "citations": rows_of_condition["citations"].mean(),
+            "empty": rows_of_condition["empty"].mean(),
+            "cut off": rows_of_condition["cut off"].mean(),
         }
-        scored = [answer for answer in answers if answer.arm == arm and answer.logprobs is not None]
+        scored = [
+            answer
+            for answer in answers
+            if answer.condition == condition and answer.logprobs is not None
+        ]
         for name, relevant in (("confidence", True), ("confidence in others", False)):
             masks = [[mark is relevant for mark in answer.cites_relevant] for answer in scored]
             value = attribution_confidence([answer.logprobs or () for answer in scored], masks)
@@ -223,7 +227,7 @@ def citation_report(
     return pd.DataFrame(rows)
 
 
-def arm_differences(
+def condition_differences(
     answers: Sequence[AnswerCitations],
     pairs: Iterable[tuple[str, str]],
     *,
@@ -232,30 +236,30 @@ def arm_differences(
 ) -> pd.DataFrame:
     """Effect of a condition on precision and recall: sensitivity and bias."""
     frame = answer_frame(answers, strays=strays).set_index("question")
-    arms = {arm: rows for arm, rows in frame.groupby("arm", sort=False)}
+    conditions = {condition: rows for condition, rows in frame.groupby("condition", sort=False)}
     rows = []
     for first, second in pairs:
-        for arm in (first, second):
-            if arm not in arms:
+        for condition in (first, second):
+            if condition not in conditions:
                 raise DataError(
-                    column="arm",
-                    value=arm,
+                    column="condition",
+                    value=condition,
                     fault="which has no answers",
-                    expected=f"one of {', '.join(arms)}",
+                    expected=f"one of {', '.join(conditions)}",
                 )
-        first_scores, second_scores = arms[first], arms[second]
-        for arm, own, opposite in (
+        first_scores, second_scores = conditions[first], conditions[second]
+        for condition, own, opposite in (
             (second, second_scores, first_scores),
             (first, first_scores, second_scores),
         ):
             missing = opposite.index.difference(own.index, sort=False)
             if len(missing):
                 raise DataError(
-                    row=f"arm {arm}",
+                    row=f"condition {condition}",
                     column="question",
                     value=missing[0],
                     fault=f"which has no answer ({len(missing)} questions in total)",
-                    fix="compare arms with the same questions",
+                    fix="compare conditions with the same questions",
                 )
         second_scores = second_scores.loc[first_scores.index]
         for measure in MEASURES:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from everycell.base.files import has_fingerprint
+from everycell.base.files import has_fingerprint, quoted
 from everycell.receipts.intermediate import is_intermediate, links_of
 from everycell.receipts.provenance import (
     MADE,
@@ -94,7 +94,9 @@ def check_lineage(results: Path, project: Path, cache: str = "resources") -> lis
                     local = project / file
                     changed[file] = local.exists() and not has_fingerprint(local, digest)
                 if changed[file]:
-                    advice = f"; remove {job.outputs[0]} and run snakemake again" if own else ""
+                    advice = (
+                        f"; remove {quoted(job.outputs[:1])} and run snakemake again" if own else ""
+                    )
                     faults.append(
                         f"{path}: {statement}, but the file in this project differs{advice}."
                     )
@@ -131,7 +133,7 @@ def _faults_of_unrecorded_files(
     for file, fault in faults.items():
         if file not in removed:
             names = [file, *(name for name, files in made_from.items() if file in files)]
-            sentences.append(f"{fault}; remove {' '.join(names)} and run snakemake again.")
+            sentences.append(f"{fault}; remove {quoted(names)} and run snakemake again.")
     for name, files in made_from.items():
         missing = sorted(files & removed)
         if missing and name.endswith(".*"):
@@ -139,7 +141,7 @@ def _faults_of_unrecorded_files(
             names = [other for other in made_from if other in files and made_from[other] & removed]
             sentences.append(
                 f"{name[:-1]}receipt.json depends on {missing[0]}{more}, removed before `everycell "
-                f"page` noted its job and hash in {NAME}; remove {' '.join([*names, name])} and "
+                f"page` noted its job and hash in {NAME}; remove {quoted([*names, name])} and "
                 "run snakemake again."
             )
     return sentences

@@ -14,6 +14,7 @@ import os
 import platform
 import re
 import resource
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -23,8 +24,8 @@ from typing import Annotated, Any, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 import everycell
-from everycell.base.files import has_fingerprint, sha256, write_json
-from everycell.base.untrusted import parse_json, text_of
+from everycell.base.files import has_fingerprint, quoted, sha256, write_json
+from everycell.base.untrusted import in_quotes, parse_json, text_of
 from everycell.base.validation import describe_fault
 from everycell.receipts.checkout import Checkout, state_of_code
 from everycell.receipts.code import files_by_code
@@ -82,6 +83,14 @@ class _Output(BaseModel):
     sha256: str
 
 
+def _check_names(files: list[Any]) -> list[Any]:
+    """Refuse a file that is listed twice, of which two hashes could be true or only one checked."""
+    names = Counter(os.path.normpath(file.path) for file in files)
+    if repeated := [name for name, number in names.items() if number > 1]:
+        raise ValueError(f"it lists {in_quotes(repeated[0])} {names[repeated[0]]} times")
+    return files
+
+
 def _check_time(text: str) -> str:
     """Refuse a time in any format but that of `write_receipt`, since the crate copies it."""
     time = datetime.fromisoformat(text)
@@ -104,8 +113,8 @@ class _Receipt(BaseModel):
 
     artefact: str
     tier: Tier
-    inputs: list[_File]
-    outputs: Annotated[list[_Output], Field(min_length=1)]
+    inputs: Annotated[list[_File], AfterValidator(_check_names)]
+    outputs: Annotated[list[_Output], Field(min_length=1), AfterValidator(_check_names)]
     code: dict[str, Any]
     execution: _Execution
     content_sha256: str
@@ -171,8 +180,11 @@ def write_receipt(
         "artefact": artefact,
         "tier": tier,
         "inputs": [
-            {"path": input_path(source, root), "sha256": digest}
-            for source, digest in sorted(inputs.items())
+            {"path": source, "sha256": digest}
+            # A rule may name an input in two ways.
+            for source, digest in {
+                input_path(source, root): digest for source, digest in sorted(inputs.items())
+            }.items()
         ],
         "outputs": [
             {"path": output.relative_to(path.parent).as_posix(), "sha256": sha256(output)}
@@ -290,7 +302,7 @@ def verify(path: Path, root: Path, results: Path | None = None) -> list[str]:
     except ReceiptError as error:
         return [str(error)]
     stem = path.with_name(path.name.removesuffix(".receipt.json"))
-    remedy = f"remove {stem}.* and run snakemake again"
+    remedy = f"remove {quoted([f'{stem}.*'])} and run snakemake again"
     faults = _check_contents(receipt, stem, remedy)
     for output in receipt["outputs"]:
         path_of_output = path.parent / output["path"]

@@ -27,6 +27,7 @@ from everycell.records.registry import (
 )
 from everycell.sources.download import MIN_BYTES_PER_SECOND, DownloadError, finishes_in_time
 from everycell.sources.fetch import LOCAL_FILE_NOTE, OWN_DATA, OWN_FILE_NOTE
+from everycell.sources.proxies import check_proxies
 
 _HEADER = """\
 # yaml-language-server: $schema=../../workflow/schemas/registry.schema.json
@@ -166,6 +167,7 @@ def _download(url: str, path: Path, timeout: float) -> bool:
     """Download a URL to a path; return whether the response had a content encoding."""
     import requests
 
+    check_proxies()
     try:
         with requests.get(
             url, stream=True, timeout=timeout, headers={"Accept-Encoding": "identity"}

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from everycell.base.installation import is_installed
 from everycell.records.registry import Entry, Registry
 from everycell.sources.fetch import OWN_DATA
+from everycell.sources.proxies import check_proxies
 from everycell.sources.settings import FetchSettings
 
 #: Seconds to wait for a host's first answer.
@@ -52,6 +53,7 @@ def _answers(address: str) -> bool:
     """Whether a host answers, with whatever status."""
     import requests
 
+    check_proxies()
     try:
         requests.head(address, timeout=PATIENCE)
     except requests.RequestException:

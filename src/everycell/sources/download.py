@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from everycell.base.files import sha256
 from everycell.records.registry import Form, SourceError
+from everycell.sources.proxies import check_proxies
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +64,7 @@ def download_file(key: str, url: str, path: Path, origin: Form, timeout: float) 
     import requests
     from urllib3.exceptions import MaxRetryError
 
+    check_proxies()
     # Without "identity" a server may compress the response, and its length could not be checked.
     get = pooch.HTTPDownloader(
         timeout=timeout, chunk_size=1 << 16, headers={"Accept-Encoding": "identity"}

@@ -28,6 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from everycell.base.files import NO_SPACE, atomic_path
 from everycell.base.untrusted import has_secret, parse_json, text_of
 from everycell.records.registry import SourceError
+from everycell.sources.proxies import check_proxies
 
 if TYPE_CHECKING:
     from _typeshed import SupportsRead
@@ -192,6 +193,7 @@ def _download(published: PublishedFile, target_path: Path) -> None:
             response.raise_for_status()
             yield from super()._iter_response_data(response, http_args, skip)
 
+    check_proxies()
     url, digest, size, last_report = published.url, _md5(), 0, time.monotonic()
     # Without "identity" a server may compress the response, and a broken download could not resume.
     options = dict(published.options)

@@ -13,7 +13,7 @@ import pandas as pd
 
 import everycell
 from everycell.base.csv_files import read_text_columns
-from everycell.base.files import sha256, write_json
+from everycell.base.files import quoted, sha256, write_json
 from everycell.receipts.code import code_sha256, imported_files
 from everycell.receipts.receipts import ReceiptError, read_receipt, verify
 from everycell.records.cells import RecordError, plain_minus
@@ -144,7 +144,7 @@ def result_of(
     sealed = _sealed_report(verdicts, artefact, tier, results)
     if sealed and audits is None:
         return Result(artefact, tier, sealed)
-    remedy = f"remove {stem}.* and run snakemake again"
+    remedy = f"remove {quoted([f'{stem}.*'])} and run snakemake again"
     for path in (table, receipt):
         if not path.exists():
             return without_values(f"{path} is missing; {remedy}.")

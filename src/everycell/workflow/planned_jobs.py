@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -65,6 +66,11 @@ def _in_process(function: Callable[..., Any], *arguments: object) -> Any:
             return pool.submit(function, *arguments).result()
         except PlanError:
             raise
+        except BrokenProcessPool as error:
+            raise PlanError(
+                "The process that reads the rules of this project was killed, as when memory runs "
+                "out; free some memory, and run the same command again."
+            ) from error
         except Exception as error:  # rules are code, which may fail in any way
             reason = next(iter(str(error).splitlines()), "") or type(error).__name__
             raise PlanError(

@@ -1,12 +1,21 @@
 """Files that are written atomically, compared and given earlier times."""
 
 import os
+import shlex
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from everycell.base.files import atomic_path, fingerprint, naming, reset_future_times, sha256
+from everycell.base.files import (
+    atomic_path,
+    fingerprint,
+    naming,
+    quoted,
+    reset_future_times,
+    sha256,
+)
 
 
 def test_naming_full_disk():
@@ -70,3 +79,21 @@ def test_open_regular_file_of_kernel(tmp_path, target, is_link):
     with pytest.raises(OSError) as error:
         sha256(path)
     assert error.value.filename == str(path)
+
+
+@pytest.mark.parametrize("name", ["a b", "$(touch c)", "it's", "a;b", "*", "é ü", "-f"])
+def test_quoted_name(tmp_path, name):
+    """A copied command removes this file and no other."""
+    (tmp_path / name).mkdir()
+    for file in ("t.csv", "t.md", "u.csv"):
+        (tmp_path / name / file).write_text("")
+    other = tmp_path / "other"
+    other.write_text("")
+    words = quoted([f"./{name}/t.*", f"./{name}/u.csv"])
+    subprocess.run(["sh", "-c", f"rm {words}"], cwd=tmp_path, check=True)
+    assert list((tmp_path / name).iterdir()) == [] and other.exists()
+
+
+def test_quoted_plain_paths():
+    paths = ["results/released/toy/table_1.*", "work/run"]
+    assert quoted(paths) == " ".join(paths) and shlex.split(quoted(["a b"])) == ["a b"]

@@ -15,7 +15,7 @@ from everycell.metrics.attribution import cab, cas, paired_difference
 
 call, refused = (partial(run, "measure") for run in (command_line.call, command_line.refused))
 
-#: Of each question the answer in the arm "human", in the arm "llm", and the relevant document.
+#: Answers per question in the conditions "human" and "llm", and the relevant document.
 ANSWERS = {
     "q1": ("Delft [2].", "Leiden [1].", 2),
     "q2": ("In 1246 [1][3].", "In 1246 [1].", 1),
@@ -26,9 +26,15 @@ ANSWERS = {
 
 def lines_of():
     return [
-        {"question": question, "arm": arm, "answer": text, "documents": 4, "relevant": [gold]}
+        {
+            "question": question,
+            "condition": condition,
+            "answer": text,
+            "documents": 4,
+            "relevant": [gold],
+        }
         for question, (first, second, gold) in ANSWERS.items()
-        for arm, text in (("human", first), ("llm", second))
+        for condition, text in (("human", first), ("llm", second))
     ]
 
 
@@ -52,7 +58,7 @@ def said_in_json(*arguments):
 def test_citations_arms_by_hand(write):
     rows = said_in_json("citations", write(lines_of()))["rows"]
     human, llm = rows
-    assert (human["arm"], human["answers"]) == ("human", 4)
+    assert (human["condition"], human["answers"]) == ("human", 4)
     assert human["precision"] == pytest.approx((1 + 1 / 2 + 0 + 1) / 4)
     assert human["recall"] == pytest.approx(3 / 4)
     assert (human["citing"], human["stray"], human["citations"]) == (0.75, 0.0, 1.0)
@@ -107,7 +113,10 @@ def test_answers_command_formats(write):
         ({"documents": ["a", "a"]}, "line 1: documents have a duplicate"),
         ({"tokens": [["x", -1.0]]}, "line 1: tokens do not spell the answer"),
         ({"tokens": [["Delft [2].", 0.5]]}, "line 1: log-probability is 0.5"),
-        ({"question": "q2", "arm": "llm"}, "which occurs twice in the arm 'llm': keep one answer"),
+        (
+            {"question": "q2", "condition": "llm"},
+            "which occurs twice in the condition 'llm': keep one answer",
+        ),
     ],
 )
 def test_citations_invalid_line(write, change, says):
@@ -118,10 +127,10 @@ def test_citations_invalid_line(write, change, says):
 
 def test_citations_incomparable_arms(write):
     path = write(lines_of()[:-1])
-    assert "arm llm: question is 'q4', which has no answer" in refused(
+    assert "condition llm: question is 'q4', which has no answer" in refused(
         "citations", path, "--between", "human,llm"
     )
-    assert "arm is 'ai', which has no answers; expected one of human, llm" in refused(
+    assert "condition is 'ai', which has no answers; expected one of human, llm" in refused(
         "citations", path, "--between", "human,ai"
     )
     assert "--between is 'human'" in refused("citations", path, "--between", "human")
@@ -280,7 +289,7 @@ def test_satisfaction_counts_the_dissatisfied(write):
 
 
 def test_citations_null_answer(write):
-    lines = [line for line in lines_of() if line["arm"] == "human"]
+    lines = [line for line in lines_of() if line["condition"] == "human"]
     lines[0] |= {"answer": None, "finish": "length"}
     code, _, err = call("citations", write(lines))
     assert code == 0

@@ -238,7 +238,7 @@ def test_count_terms_term_in_two_groups(files):
         ("a.tsv", "", "x.parquet would have no documents"),
         ("a.tsv", "\tshe\n", "document 0 (counted from 0): id and text is ('', 'she')"),
         ("a.tsv", b"d1\tsh\xe9\n", "a.tsv, line 1 is not UTF-8"),
-        ("a.tsv", "d1\tshe\nd2\t\n", "document 'd2': text is '', which has no word"),
+        ("a.tsv", "d1\tshe\nd2\t\n", "document 'd2': text is '', which has no words"),
         (
             "a.tsv",
             "d1\t她是一个非常好的老师和朋友\n",

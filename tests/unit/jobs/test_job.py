@@ -255,3 +255,28 @@ def test_job_stale_file(job, monkeypatch, number, when):
             text_of(Path("text"))
     message = Path("job.log").read_text()
     assert message.startswith(f"text: {os.strerror(number)}; ") and message.count("\n") == 1
+
+
+@pytest.mark.fault("memory")
+@pytest.mark.parametrize(
+    "allocate",
+    ["bytearray(1 << 40)", "import numpy; numpy.zeros(1 << 40)", "raise MemoryError"],
+)
+def test_job_memory_error(tmp_path, allocate):
+    """A job over its limit of address space says so in one sentence."""
+    code = f"""
+import resource
+from types import SimpleNamespace
+from everycell.jobs.job import Job
+snakemake = SimpleNamespace(
+    input=[], output=[], params={{}}, log=["job.log"], config={{"cache": "resources"}}
+)
+resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
+with Job(snakemake):
+    {allocate}
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    log = (tmp_path / "job.log").read_text()
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert log.count("\n") == 1 and "memory" in log and "Traceback" not in log

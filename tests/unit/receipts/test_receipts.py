@@ -635,3 +635,43 @@ def test_is_released_in_any_cache():
     assert is_released("work/pilot.csv", "0" * 64) is None
     accepted = load_registry().entry(key).contents
     assert all(is_released(f"/cache/{key}", sha256) is True for sha256 in accepted)
+
+
+@pytest.mark.parametrize("name", ["inputs", "outputs"])
+@pytest.mark.parametrize(
+    "respell", [lambda path: path, lambda path: f"./{path}", lambda path: path.replace("/", "//")]
+)
+@pytest.mark.parametrize("digest", [None, "0" * 64])
+def test_read_receipt_file_listed_twice(tmp_path, name, respell, digest):
+    """Of two hashes of a file only one could be true, and of two entries one is checked twice."""
+    path = make(tmp_path)
+    files = json.loads(path.read_text())[name]
+    again = {"path": respell(files[0]["path"]), "sha256": digest or files[0]["sha256"]}
+    rewrite(path, **{name: [*files, again]})
+    with pytest.raises(ReceiptError) as error:
+        read_receipt(path)
+    assert str(path) in str(error.value)
+    assert len(verify(path, tmp_path)) == 1
+
+
+def test_write_receipt_input_in_two_spellings(tmp_path):
+    source = tmp_path / "a.csv"
+    source.write_text("a\n")
+    (tmp_path / "b").mkdir()
+    receipt = tmp_path / "results/embedded/toy/table_1.receipt.json"
+    receipt.parent.mkdir(parents=True)
+    table = receipt.with_name("table_1.csv")
+    table.write_text("a\n")
+    write_receipt(
+        receipt,
+        artefact="toy/table_1",
+        tier="embedded",
+        inputs=hashed(source, tmp_path / "b/../a.csv"),
+        outputs=in_all_forms(table),
+        parameters={},
+        seed=None,
+        code="0" * 64,
+        seconds=1,
+        root=tmp_path,
+    )
+    assert [file["path"] for file in read_receipt(receipt)["inputs"]] == ["a.csv"]

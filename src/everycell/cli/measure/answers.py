@@ -30,13 +30,14 @@ def citations(
     answers: Annotated[
         Path,
         typer.Argument(
-            help="JSON lines: question, answer, documents, relevant; optional: arm, tokens, finish."
+            help="JSON lines: question, answer, documents, relevant; "
+            "optional: condition, tokens, finish."
         ),
         Input(("answers",)),
     ],
     between: Annotated[
         list[str] | None,
-        typer.Option(help="Two arms to compare, such as human,llm; may be repeated."),
+        typer.Option(help="Two conditions to compare, such as human,llm; may be repeated."),
     ] = None,
     forms: Annotated[
         Literal["all", "plain"],
@@ -58,8 +59,8 @@ def citations(
     from everycell.language_models.settings import LARGEST_EMPTY_SHARE
     from everycell.rag.citation_report import (
         answer_frame,
-        arm_differences,
         citation_report,
+        condition_differences,
         read_cited_answers,
     )
 
@@ -71,8 +72,8 @@ def citations(
     else:
         frames = citation_report(cited_answers, strays=strays, seed=seed)
         if pairs:
-            tests = arm_differences(cited_answers, pairs, strays=strays, seed=seed)
-            frames = {"arms": frames, "differences": tests}
+            tests = condition_differences(cited_answers, pairs, strays=strays, seed=seed)
+            frames = {"conditions": frames, "differences": tests}
     unread = [mark for answer in cited_answers for mark in answer.unread]
     lists = [answer.source_list for answer in cited_answers if answer.source_list]
     report_unread(unread, lists)
@@ -109,7 +110,7 @@ def satisfaction(
 def _parse_pair(text: str) -> tuple[str, str]:
     first, comma, second = text.partition(",")
     if not (first and second) or "," in second:
-        raise ValueError(f"--between is {text!r}; expected two arms, such as human,llm.")
+        raise ValueError(f"--between is {text!r}; expected two conditions, such as human,llm.")
     return first, second
 
 

@@ -32,7 +32,11 @@ def shown_verdicts(wildcards):
         for target in targets
         for file in (TARGETS[target] if target in TARGETS else configured_in_full(target))
     }
-    requested = requested or all_files & default_files()
+    requested |= all_files.intersection(requested_targets())
+    # Only the default target asks which data can be fetched: a file such as the page itself, and
+    # a job in its own process, take what is on disk.
+    if is_default_target():
+        requested |= all_files & default_files()
     on_disk = {file for file in all_files - requested if Path(file).exists()}
     return [
         file if file in requested else before_update(file) for file in sorted(requested | on_disk)

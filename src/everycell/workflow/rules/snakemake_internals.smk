@@ -57,6 +57,8 @@ if UNQUOTED.search(sys.executable):
 # files in an old one, or beside the source, come from the present source.
 COMPILED = TemporaryDirectory(prefix="everycell-compiled-")
 os.environ.update(NUMBA_CACHE_DIR=f"{COMPILED.name}/numba")
+# Figures are files, whatever backend the user has chosen for windows or notebooks.
+os.environ.update(MPLBACKEND="agg")
 # With `pip install --user`, also of a checkout, jobs need the folder of the user's packages.
 if not any(distributions(name=DISTRIBUTION, path=[site.getusersitepackages()])):
     os.environ.update(PYTHONNOUSERSITE="1")
@@ -139,6 +141,12 @@ def finish_rules():
 def requested_targets():
     """Targets of this run."""
     return workflow.dag_settings.targets
+
+
+def is_default_target():
+    """Whether this run makes the default target; the process of a job makes no target."""
+    targets = requested_targets()
+    return workflow.is_main_process and (not targets or "default" in targets)
 
 
 def rules_have_environments():
