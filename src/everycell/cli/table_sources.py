@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import atexit
+import math
 import re
+import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from everycell.base.csv_files import csv_text
 from everycell.base.errors import DataError
 from everycell.base.files import sha256
 from everycell.cli.importing.offers import emphasised_claims
 from everycell.records.cells import (
     RecordError,
+    as_number,
     cell_lines,
     count_decimals,
     is_number,
@@ -138,7 +145,8 @@ def source_from_values(values: Path, table: Path) -> TableSource:
         )
     cells, reproduced = read_values(table), read_values(values)
     keys = key_columns(cells)
-    if set(key_columns(reproduced)) != set(keys):
+    adapted, notes = _adapt(reproduced, cells, keys)
+    if set(key_columns(adapted)) != set(keys):
         raise RecordError(
             f"{values}: the key columns are {', '.join(key_columns(reproduced))}, but those of "
             f"{table} are {', '.join(keys)}; use the same columns in both files."
@@ -156,6 +164,11 @@ def source_from_values(values: Path, table: Path) -> TableSource:
         cells, keys, [*(published.isin(produced) | cells["value"].map(is_missing))]
     )
     name = "values.csv"
+    if notes:
+        folder = Path(tempfile.mkdtemp(prefix="everycell-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        values = folder / name
+        values.write_text(csv_text(adapted), encoding="utf-8", newline="")
     return TableSource(
         cells,
         {name: values},
@@ -163,8 +176,37 @@ def source_from_values(values: Path, table: Path) -> TableSource:
         "reproduced values",
         {"values": name},
         not_run=not_run,
-        notes=[f"Not run: {', '.join(entry.values())}." for entry in not_run],
+        notes=[*notes, *(f"Not run: {', '.join(entry.values())}." for entry in not_run)],
     )
+
+
+def _adapt(
+    reproduced: pd.DataFrame, cells: pd.DataFrame, keys: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Reproduced values as the table has them, and notes on what was changed.
+
+    Tools name their only system, which a table of one system does not, and write shares where
+    papers print percentages.
+    """
+    adapted, notes = reproduced.copy(), []
+    for column in key_columns(reproduced):
+        if column not in keys and reproduced[column].nunique() == 1:
+            notes.append(f"Left out: the column {column}, which is always {reproduced[column][0]}.")
+            adapted = adapted.drop(columns=column)
+    if set(key_columns(adapted)) != set(keys):
+        return reproduced, []
+    measures = adapted["metric"] if "metric" in keys else pd.Series("all values", adapted.index)
+    for measure, rows in adapted.groupby(measures, sort=False):
+        pairs = rows.merge(cells, on=list(keys), suffixes=("", "_published"))
+        shares = rows["value"].map(as_number).dropna()
+        quotients = pairs["value_published"].map(as_number) / pairs["value"].map(as_number)
+        if shares.between(0, 1).all() and 50 < quotients[quotients < math.inf].median() < 200:
+            scaled = rows.loc[shares.index, "value"].map(lambda text: f"{100 * Decimal(text):f}")
+            adapted.loc[shares.index, "value"] = scaled
+            notes.append(
+                f"{measure}: multiplied by 100, since the published values are percentages."
+            )
+    return adapted, notes
 
 
 def source_from_script(script: Path, table: Path) -> TableSource:

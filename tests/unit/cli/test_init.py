@@ -359,6 +359,43 @@ def test_init_partial_values(folder, values, not_run):
     assert check_records(load_papers(folder / "smith2026" / "published")) == []
 
 
+@pytest.mark.parametrize(
+    ("published", "factor"), [("71.0", 100), ("0.71", 1), ("7.1", 1), ("5", 1)]
+)
+def test_init_values_of_a_tool(folder, published, factor):
+    """The only system is left out, and shares are scaled if the paper prints percentages."""
+    (folder / "table.csv").write_text(f"task,metric,value\na,acc,{published}\nb,n,3\n")
+    rows = "model,task,metric,value\nm,a,acc,0.7083\nm,b,n,1\n"
+    (folder / "values.csv").write_text(rows)
+    code, out, _ = call("init", "smith2026", "--values", "values.csv", "--table", "table.csv")
+    assert code == 0 and "model" in out and ("multiplied" in out) == (factor == 100)
+    values = pd.read_csv(folder / "smith2026/data/smith2026-data/values.csv")
+    assert values.to_numpy().tolist() == [["a", "acc", 0.7083 * factor], ["b", "n", 1]]
+
+
+@pytest.mark.parametrize(
+    ("values", "is_percent", "is_noted"),
+    [
+        (["58.0", "71.0", "50.0"], True, False),
+        (["58.0", "0.9", "50.0"], True, True),
+        (["0.58", "7.1", "0.50"], False, True),
+        (["0.58", "0.71", "1.0"], False, False),
+    ],
+)
+def test_init_percentages(folder, values, is_percent, is_noted):
+    """One value above 1, such as a misprint, makes no percentages."""
+    table = [f"s{n},MAP,{value}\n" for n, value in enumerate(values)]
+    (folder / "table.csv").write_text("system,metric,value\n" + "".join(table))
+    run = (folder / RUNS[1]).read_text()
+    for n in range(3):
+        (folder / f"s{n}.run").write_text(run)
+    qrels = RUNS[RUNS.index("--qrels") :]
+    runs = [f"s{n}={folder / f's{n}.run'}" for n in range(3)]
+    code, out, _ = call("init", "smith2026", "--table", "table.csv", "--runs", *runs, *qrels)
+    assert code == 0 and ("exceed 1" in out) == is_noted
+    assert ("in_percent" in rule(folder / "smith2026")) == is_percent
+
+
 def test_init_script(folder):
     """It runs the script, again if a module changes, and leaves nothing of the example."""
     (folder / "mine.py").write_text(
