@@ -1,11 +1,13 @@
 """Deposits for double-blind review: removal of what identifies authors, and a search for the rest.
 
-Names are searched for in file names and contents, also in compressed files and in the escapes of
-JSON, HTML and LaTeX.
+Names are searched for in file names and contents, also in packed or encoded ones and in the escapes
+of JSON, HTML, URLs and LaTeX.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import bz2
 import gzip
 import html
@@ -17,9 +19,11 @@ import subprocess
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from unicodedata import combining, normalize
+from urllib.parse import unquote
 
 from everycell.base.files import write_json
 from everycell.base.installation import requirement, wheel_file
@@ -33,14 +37,29 @@ from everycell.records.papers import Paper
 ANONYMOUS = "Anonymous"
 AUTHOR, FAMILY_NAME = "an author", "an author's family name"
 HOST, USER, GIT_USER = "a host", "a user name", "Git's user.name"
+COMMIT, ACCOUNT = "a commit", "the account of a repository"
 #: Names of containers, users, hosts and folders that identify nobody.
 GENERIC = {"", "/", "/root", "admin", "debian", "localhost", "root", "runner", "ubuntu", "user"}
+#: Folder of any user, as in paths of another machine.
+HOME = re.compile(
+    r"(?:(?<![\w.])/(?:home|Users)/|[A-Za-z]:[\\/]+Users[\\/]+)"
+    rf"(?!(?:{'|'.join(filter(str.isalpha, GENERIC))}|author|name|you)\b)(?=[\w.-]*\w)[\w.-]+",
+    re.IGNORECASE,
+)
+#: Account and name of a repository at the end of its address.
+REPOSITORY = re.compile(r"[/:]([\w.-]+)/([\w.-]+?)(?:\.git)?/?$")
 #: Start of a packed file, except for ZIP -> how to open it.
 PACKED: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\0": lzma.open,
+    b"]\0\0": lzma.open,
 }
+#: Beginning of a stream of zlib, such as in PDF and PNG, with the number of bytes that are
+#: searched, and bytes that may be base64.
+STREAM_SIZE = 2**20
+STREAM = re.compile(rb"\x78[\x01\x5e\x9c\xda]")
+BASE64 = re.compile(rb"[A-Za-z0-9+/]{20,}={0,2}")
 #: How often a file may be packed.
 LEVELS = 5
 #: Shortest spelling without accents that is searched for, since short ones are words.
@@ -59,6 +78,9 @@ _LETTERS = {
     **{"o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "i": "ı"},
 }
 _COMMAND = re.compile(rf"\{{?(?<!\\)\\++({'|'.join(_LETTERS)})(?![A-Za-z])(?:\{{\}}|\s+)?\}}?")
+_PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+#: Letters that are not visible.
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 _WHITE_SPACE = re.compile(r"(?<!\\)\\++[nrt]")
 
 
@@ -87,19 +109,24 @@ def identities(results: Path, project: Path, papers: Mapping[str, Paper]) -> dic
     for path in receipts_in(results):
         receipt = parse_json(path.read_text(encoding="utf-8"))
         identifiers[receipt["execution"].get("host") or ""] = HOST
-        identifiers[receipt["code"].get("commit") or ""] = "a commit"
+        identifiers[(receipt["code"].get("commit") or "")[:7]] = COMMIT
     identifiers |= {
         platform.node(): HOST,
-        commit_of(project) or "": "a commit",
+        (commit_of(project) or "")[:7]: COMMIT,
         str(Path.home()): "a folder",
         str(project.resolve()): "a folder",
         repository_of(project) or "": "the address of the repository",
     }
-    for setting in ("user.name", "user.email", "remote.origin.url"):
-        done = subprocess.run(
-            ["git", "config", setting], cwd=project, capture_output=True, text=True, check=False
-        )
-        identifiers[done.stdout.strip()] = f"Git's {setting}"
+    for setting in ("user.name", "user.email", r"remote\..*\.(push)?url"):
+        command = ["git", "config", "--get-regexp", f"^{setting}$"]
+        done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+        for line in done.stdout.splitlines():
+            name, _, value = line.partition(" ")
+            identifiers[value] = f"Git's {name}"
+    for address, meaning in [*identifiers.items()]:
+        # Not for a folder of this machine.
+        if re.match(r"(?!file:)\w+://|[\w.-]+@", address) and (match := REPOSITORY.search(address)):
+            identifiers |= {match[1]: ACCOUNT, f"{match[1]}/{match[2]}": meaning}
     address = re.search(r"\b\w++://([^/]+/[^/]+)/", requirement())
     if address and "file:" not in requirement():
         identifiers[address[1]] = "an address of everycell"
@@ -150,28 +177,41 @@ def refuse_identities(archive: Path, forbidden: Mapping[str, str]) -> None:
         for name, data in _members(content, wheel.read_bytes() if wheel else None):
             for text in _readings(name.encode() + b"\n" + data):
                 folded = text.casefold()
-                for word, folded_word, pattern in words:
-                    # Most words are nowhere, which a search without a pattern says sooner.
-                    if folded_word in folded and (match := pattern.search(text)):
+                # Most words are nowhere, which a search without a pattern says sooner.
+                matches = (
+                    (pattern.search(text), word, forbidden[word])
+                    for word, folded_word, pattern in words
+                    if folded_word in folded
+                )
+                for match, word, meaning in (*matches, (HOME.search(text), "", "a user's folder")):
+                    if match:
                         line = text[: match.start()].count("\n")
                         raise ReceiptError(
-                            f"{name}, line {line}: {word!r} is {forbidden[word]}, so no anonymous "
-                            "deposit was written; remove it from that file."
+                            f"{name}, line {line}: {word or match[0]!r} is {meaning}, so no "
+                            "anonymous deposit was written; remove it from that file."
                         )
 
 
 def _pattern(word: str, meaning: str) -> re.Pattern[str]:
     """Pattern of a word; only in some places if it may be an ordinary one."""
     escaped = re.escape(word)
+    if meaning == COMMIT:
+        return re.compile(rf"{_START}{escaped}[0-9a-f]*{_END}", re.IGNORECASE)
+    if meaning == ACCOUNT:
+        # As part of an address.
+        return re.compile(rf"[/@:]{escaped}(?=[/.]){_END}", re.IGNORECASE)
     is_one_word = meaning in (HOST, GIT_USER) and word.isalpha()
     if meaning == USER or (is_one_word and word.islower()):
+        # In a path, an address, or the header of a file in a tar archive.
         before = r"(?:\b(?:home|users)[/\\]+|@)"
-        return re.compile(rf"{before}{escaped}{_END}|{_START}{escaped}(?=@)", re.IGNORECASE)
+        inside = rf"{_START}{escaped}(?=@)|(?:(?<=\0)|(?<=ustar\x000{2})){escaped}(?=\0)"
+        return re.compile(rf"{before}{escaped}{_END}|{inside}", re.IGNORECASE)
     if meaning == FAMILY_NAME or is_one_word:
-        # In lower case, it is a name in an e-mail address or after @.
+        # In lower case, it is a name in an e-mail address, after @, or as a folder.
         cases = f"{escaped}|{re.escape(word.upper())}"
-        address = rf"(?i:{escaped})(?=[\w.+-]*@)|(?<=@)(?i:{escaped})"
-        return re.compile(rf"{_START}(?:{cases}|{address}){_END}")
+        address = rf"(?i:{escaped})(?=[\w.+-]*@)|(?<=@)(?i:{escaped})|(?<=/){word.lower()}(?=/)"
+        handle = rf"|@[\w.-]*(?i:{escaped}){_END}" if len(word) >= SHORTEST else ""
+        return re.compile(rf"{_START}(?:{cases}|{address}){_END}{handle}")
     return re.compile(f"{_START}{escaped}{_END}", re.IGNORECASE)
 
 
@@ -185,25 +225,53 @@ def _members(
 
 
 def _contents(name: str, data: bytes, levels: int) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the files in a packed file, or of any other file itself."""
+    """Names and contents of a file, and of the files and texts that are packed in it."""
+    # Headers and comments of packed files are not packed.
+    yield name, data
     limit = max(UNPACKED, RATIO * len(data))
-    try:
-        opener = next((opener for start, opener in PACKED.items() if data.startswith(start)), None)
+    opener = next((opener for start, opener in PACKED.items() if data.startswith(start)), None)
+    # Only begins like such a file.
+    with suppress(OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
         if opener is not None:
             with opener(io.BytesIO(data)) as file:
                 content = file.read(limit + 1)
             _require_limits(name, len(content), limit, levels)
             yield from _contents(name, content, levels - 1)
-        elif data.startswith(b"PK\x03\x04"):
+        elif zipfile.is_zipfile(io.BytesIO(data)):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 # No member yields more bytes than it declares.
                 size = sum(member.file_size for member in archive.infolist())
                 _require_limits(name, size, limit, levels)
                 yield from _members(archive, levels=levels - 1)
-        else:
-            yield name, data
-    except (OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
-        yield name, data  # only begins like such a file
+    if data.startswith(b"PAR1"):
+        yield name, _parquet_text(data, name, limit)
+    for match in STREAM.finditer(data):
+        with suppress(zlib.error):
+            packed = data[match.start() : match.start() + STREAM_SIZE]
+            yield name, zlib.decompressobj().decompress(packed, UNPACKED)
+    for match in BASE64.finditer(data) if levels else ():
+        with suppress(binascii.Error):
+            text = match[0].rstrip(b"=")
+            yield from _contents(name, base64.b64decode(text + b"=" * (-len(text) % 4)), 0)
+
+
+def _parquet_text(data: bytes, name: str, limit: int) -> bytes:
+    """Texts in a Parquet file, one per line; its metadata are not packed."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        file = parquet.ParquetFile(io.BytesIO(data))
+        groups = [file.metadata.row_group(index) for index in range(file.num_row_groups)]
+        _require_limits(name, sum(group.total_byte_size for group in groups), limit, 1)
+        return "\n".join(
+            str(text)
+            for column in file.read().columns
+            if not pa.types.is_primitive(column.type)
+            for text in column.unique().to_pylist()
+        ).encode("utf-8", "replace")
+    except (pa.ArrowException, OSError):
+        return b""  # only begins like such a file
 
 
 def _require_limits(name: str, size: int, limit: int, levels: int) -> None:
@@ -221,6 +289,13 @@ def _readings(data: bytes) -> Iterator[str]:
         has_escapes = "\\u" in text or "&" in text
         plain = normalize("NFC", _ESCAPED.sub(_unescape, text) if has_escapes else text)
         yield plain
+        if "\0" in plain:
+            # Texts of two or four bytes per letter.
+            yield plain.replace("\0", "")
+        if _PERCENT.search(plain):
+            yield _PERCENT.sub(lambda m: unquote(m[0]), plain)
+        if _INVISIBLE.search(plain):
+            yield _INVISIBLE.sub("", plain)
         if "\\" in plain:
             accented = _ACCENTED.sub(lambda m: m[3] + ACCENTS[m[1] or m[2]], plain)
             letters = _COMMAND.sub(lambda m: _LETTERS[m[1]], normalize("NFC", accented))
@@ -228,6 +303,6 @@ def _readings(data: bytes) -> Iterator[str]:
 
 
 def _unescape(match: re.Match[str]) -> str:
-    """The escaped letter; ASCII characters, such as line breaks, stay escaped."""
+    """The escaped letter; line breaks and other ASCII characters without letters stay escaped."""
     letter = chr(int(match[1], 16)) if match[1] else html.unescape(match[0])
-    return match[0] if letter.isascii() else letter
+    return match[0] if letter.isascii() and not letter.isalpha() else letter

@@ -1,15 +1,20 @@
 """Metadata of a deposit, and what an anonymous one must not contain."""
 
+import base64
 import bz2
 import gzip
 import io
 import json
 import lzma
+import subprocess
 import zipfile
+import zlib
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 import yaml
 from pydantic import ValidationError
@@ -67,7 +72,18 @@ def project(tmp_path):
         ("by Ada Ode", "Ada Ode"),
         ("as Bee (2024) says", "Bee"),
         ("ran on node-17", "node-17"),
-        ("fork@" + "c0ffee" * 6, "c0ffee" * 6),
+        ("fork@" + "c0ffee" * 6, "c0ffeec"),
+        ("commit c0ffeec0", "c0ffeec"),
+        ("git clone https://host.org/ada-lab/bees", "ada-lab"),
+        ("ssh://git@host.org/ada-lab/bees.git", "ada-lab"),
+        ("mirror/of/bees.git", "mirror/of/bees.git"),
+        ("https://ada-lab.host.io/wasps", "ada-lab"),
+        ("@cymüller", "Müller"),
+        ("/scratch/müller/runs", "Müller"),
+        ("https://host/M%C3%BCller", "Müller"),
+        ("https://host/Ada%20Ode", "Ode"),
+        ("M\u00fcl\u00adler", "Müller"),
+        ("M&#252;l&#108;er", "Müller"),
         ("BY ADA ODE", "Ada Ode"),
         ("ada.ode@host.org", "Ode"),
         ("BEE 2024", "Bee"),
@@ -82,11 +98,22 @@ def project(tmp_path):
         (r'{"text": "\nOde"}', "Ode"),
         ("/home/test/data", "test"),
         (r"C:\\Users\\test", "test"),
+        ("on /home/zoe/runs", "zoe"),
+        ("file:///Users/zoe", "zoe"),
+        (r"D:\Users\zoe", "zoe"),
         ("bees, Odense, node-170, an ode by a bee, a test of tests/test/", None),
+        ("c0ffee, ada-lab, /home/user/x, /home/NAME, a/home/zoe, @codex, 50 % of", None),
     ],
 )
 def test_refuse_identities(project, tmp_path, monkeypatch, text, word):
     monkeypatch.setattr(Path, "home", lambda: Path("/nowhere/test"))
+    run = partial(subprocess.run, check=True, cwd=project)
+    run(["git", "init", "-q"])
+    for name, address in {
+        "origin": "git@host.org:ada-lab/bees.git",
+        "b": "mirror/of/bees.git",
+    }.items():
+        run(["git", "remote", "add", name, address])
     forbidden = anonymous.identities(
         project / "results", project, {"paper2026": paper(authors=AUTHORS)}
     )
@@ -108,6 +135,14 @@ def zipped(name: str, content: bytes) -> bytes:
     return file.getvalue()
 
 
+def parquet(compression: str) -> bytes:
+    file = io.BytesIO()
+    # Long enough for the compression to change single letters.
+    texts = [f"{number:x} by Ada Ode" for number in range(500)]
+    pd.DataFrame({"text": texts}).to_parquet(file, compression=compression)
+    return file.getvalue()
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -119,6 +154,17 @@ def zipped(name: str, content: bytes) -> bytes:
         ("data/broken.bz2", b"BZh9 Ode"),
         ("data/broken.gz", gzip.compress(b"")[:9] + b" Ode"),
         ("data/latin1.txt", "Müller".encode("latin-1")),
+        *[
+            (f"data/{code}.txt", "by Bee".encode(code))
+            for code in ("utf-16", "utf-16-be", "utf-32")
+        ],
+        ("data/a.lzma", lzma.compress(b"q 0 d 1 1 by-Ode\n", format=lzma.FORMAT_ALONE)),
+        ("data/named.gz", b"\x1f\x8b\x08\x08\0\0\0\0\0\xff" + b"Ode.txt\0\x03" + bytes(9)),
+        ("data/first.zip", b"#!/bin/sh\n" + zipped("a", b"Ode Ode Ode")),
+        ("figure.png", b"\x89PNG zTXtAuthor\0\0" + zlib.compress(b"Ada Ode") + bytes(4)),
+        ("paper.pdf", b"%PDF stream\n" + zlib.compress(b"/Author (Ada Ode)") + b"\nendstream"),
+        ("notebook.ipynb", b'{"image/png": "' + base64.b64encode(b"\x89PNG Author\0Ode") + b'"}'),
+        *[(f"data/{packer}.parquet", parquet(packer)) for packer in ("zstd", "gzip", "snappy")],
         ("data/ode/Bee.txt", b""),
     ],
     # Packed files contain the time, and names of tests must not.
@@ -148,10 +194,21 @@ def packed_again(times: int) -> bytes:
         (packed_again(20), True),
         (bz2.compress(bytes(32 * 2**20)), True),
         (lzma.compress(bytes(32 * 2**20)), True),
+        (b"first" + zipped("a.txt", bytes(32 * 2**20)), True),
         (gzip.compress(bytes(2**20)), False),
         (packed_again(3), False),
     ],
-    ids=["gzip", "zip", "gzip in zip", "20 times", "bzip2", "xz", "small gzip", "3 times"],
+    ids=[
+        "gzip",
+        "zip",
+        "gzip in zip",
+        "20 times",
+        "bzip2",
+        "xz",
+        "after text",
+        "small gzip",
+        "3 times",
+    ],
 )
 def test_refuse_identities_bomb(tmp_path, content, is_bomb):
     archive = tmp_path / "deposit.zip"
