@@ -1,11 +1,13 @@
 """Bad input of the whole workflow stops it with a message for users."""
 
 import hashlib
+import json
 import os
 import re
 import resource
 import shutil
 import time
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -241,3 +243,40 @@ def test_build_backend_of_matplotlib(own, monkeypatch, command):
         done = own.everycell("page")
     assert done.returncode == 0, done.stdout
     assert own.hashes() == expected
+
+
+@pytest.mark.slow
+@pytest.mark.fault("clock")
+@pytest.mark.skipif(shutil.which("faketime") is None, reason="needs faketime")
+@pytest.mark.parametrize("days", [-1, 1])
+def test_verify_and_job_under_other_clock(own, tmp_path, monkeypatch, days):
+    """On a machine whose clock is wrong, results verify, and a job makes the same table.
+
+    Snakemake's scheduler does not run under libfaketime, which breaks most pauses of Python.
+    """
+    (tmp_path / "pauses").mkdir()
+    (tmp_path / "pauses/sitecustomize.py").write_text(
+        "import select, time\ntime.sleep = lambda seconds: select.select([], [], [], seconds)\n"
+    )
+    results = own.folder / "results/released/smith2026"
+    before = own.hashes()
+    # Times of files are those of the file system.
+    for variable in ("FAKETIME_DONT_FAKE_MONOTONIC", "NO_FAKE_STAT"):
+        monkeypatch.setenv(variable, "1")
+    own.prefix = ["env", f"PYTHONPATH={tmp_path}/pauses", "faketime", "-m", "-f", f"{days:+d}d"]
+    assert own.everycell("verify").returncode == 0
+    folder = tmp_path / "again"
+    done = own.everycell("debug", "results/released/smith2026/table_1.csv", "--into", folder)
+    assert done.returncode == 0, done.stdout
+    [receipt] = folder.rglob("table_1.receipt.json")
+    finished = [
+        datetime.fromisoformat(json.loads(path.read_text())["execution"]["finished"])
+        for path in (results / receipt.name, receipt)
+    ]
+    assert abs(finished[1] - finished[0] - timedelta(days=days)) < timedelta(hours=1)
+    # The receipt names the library, so a result made under it is not certified.
+    assert any("faketime" in name for name in json.loads(receipt.read_text())["uncovered_code"])
+    tables = [path for path in receipt.parent.glob("table_1.*") if path != receipt]
+    assert len(tables) > 3
+    assert all(path.read_bytes() == (results / path.name).read_bytes() for path in tables)
+    assert own.hashes() == before

@@ -75,12 +75,27 @@ def _preloaded_files() -> Iterator[Path]:
         for name in re.split(r"[ :]+", os.environ.get(variable, "")):
             if name and (path := Path(name).absolute()).is_file():
                 yield path
+            elif name:
+                # The loader searches for names without a folder, and replaces `$LIB` and `$ORIGIN`.
+                # What it finds may be a link to a file with a longer version.
+                start = f"{Path(name).name.partition('.so')[0]}.so"
+                yield from (path for path in _mapped_files() if path.name.startswith(start))
     # A `.pth` file, such as that of a checkout, adds folders to the path too.
     installed = {*site.getsitepackages(), *map(sysconfig.get_path, ("stdlib", "platstdlib"))}
     for folder in {*os.environ.get("PYTHONPATH", "").split(os.pathsep), *sys.path} - installed:
         for name in AT_START[1:]:
             if folder and (path := Path(folder).absolute() / name).is_file():
                 yield path
+
+
+def _mapped_files() -> set[Path]:
+    """Libraries and other files in the memory of this process; empty where no system lists them."""
+    try:
+        lines = Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return set()
+    paths = {Path(line[line.index("/") :]) for line in lines if "/" in line}
+    return {path for path in paths if path.is_file()}
 
 
 def uncommitted_modules(root: Path) -> list[str]:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import importlib
+import os
 import site
 import subprocess
 import sys
@@ -108,6 +109,28 @@ def test_uncovered_code_of_variables(project, monkeypatch, variable, folder):
     else:
         monkeypatch.setenv(variable, str(file.parent if variable == "PYTHONPATH" else file))
     assert str(file) in uncovered_code([], Path())
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs the files of Linux")
+@pytest.mark.parametrize("name", ["libm.so.6", "/usr/$LIB/libm.so.6", "/usr/${LIB}/libm.so.6"])
+def test_uncovered_code_of_a_library_by_name(tmp_path, name):
+    """The loader finds libraries by their names and by tokens, which are no paths."""
+    code = """
+from pathlib import Path
+from everycell.receipts.uncovered import uncovered_code
+print(*uncovered_code([], Path()))
+"""
+    command = [sys.executable, "-c", code]
+    for variables, is_listed in (({}, False), ({"LD_PRELOAD": name}, True)):
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=os.environ | variables,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert ("/libm" in done.stdout) == is_listed
 
 
 def test_uncovered_code_of_an_archive(project, monkeypatch):
