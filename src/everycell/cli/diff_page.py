@@ -56,8 +56,9 @@ class Pair:
     @property
     def marked(self) -> list[str]:
         """Ids of the cells whose value or verdict differs."""
-        outcomes = [{_key(cell.judged): _outcome(cell.judged) for cell in side.cells}
-                    for side in self.sides]  # fmt: skip
+        outcomes = [
+            {_key(cell.judged): _outcome(cell.judged) for cell in side.cells} for side in self.sides
+        ]
         return [
             cell.id
             for side in self.sides

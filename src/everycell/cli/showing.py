@@ -16,19 +16,9 @@ from everycell.cli import project
 from everycell.cli.grids import grid_lines
 from everycell.cli.names import Names, Selection
 from everycell.cli.options import Form, Format, OnlyTier
-from everycell.cli.printing import (
-    output_console,
-    print_for_programs,
-    print_list,
-    print_paragraph,
-)
+from everycell.cli.printing import output_console, print_for_programs, print_list, print_paragraph
 from everycell.cli.project import collect_results, warn_of_faults
-from everycell.cli.tex_tables import (
-    is_reproduced,
-    macros_as_tex,
-    table_as_tex,
-    verdicts_as_tex,
-)
+from everycell.cli.tex_tables import is_reproduced, macros_as_tex, table_as_tex, verdicts_as_tex
 from everycell.records.cells import RecordError
 from everycell.records.folders import TIERS, Tier
 from everycell.records.papers import Artefact, Paper, all_artefacts
