@@ -12,8 +12,8 @@ from everycell.cli.printing import difference_lines
 from everycell.receipts.diff import Difference
 from everycell.records.papers import Artefact, all_artefacts
 from everycell.render.grid import Grid
-from everycell.render.page.artefacts import TierOnPage
 from everycell.render.page.pages import standalone_page
+from everycell.render.page.tiers import TierOnPage
 from everycell.render.verdict_tables import VerdictCell, verdict_grid
 from everycell.render.vocabulary import label
 from everycell.verdicts.reports import JudgedCell, JudgedClaim
