@@ -136,35 +136,44 @@ def read_values(path: Path) -> pd.DataFrame:
     return cells
 
 
-def source_from_values(values: Path, table: Path) -> TableSource:
-    """Source of a table whose reproduced values are in a CSV with the same key columns."""
-    if values.is_file() and table.is_file() and sha256(values) == sha256(table):
-        raise RecordError(
-            f"{values} is the same file as {table}, so that every value would equal itself; give "
-            "the values that you computed as --values."
-        )
-    cells, reproduced = read_values(table), read_values(values)
+def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
+    """Source of a table whose reproduced values are in CSV files with the same key columns."""
+    for path in paths:
+        if path.is_file() and table.is_file() and sha256(path) == sha256(table):
+            raise RecordError(
+                f"{path} is the same file as {table}, so that every value would equal itself; give "
+                "the values that you computed as --values."
+            )
+    cells = read_values(table)
     keys = key_columns(cells)
+    parts = [read_values(path) for path in paths]
+    reproduced = pd.concat(parts, ignore_index=True)
     adapted, notes = _adapt(reproduced, cells, keys)
-    if set(key_columns(adapted)) != set(keys):
-        raise RecordError(
-            f"{values}: the key columns are {', '.join(key_columns(reproduced))}, but those of "
-            f"{table} are {', '.join(keys)}; use the same columns in both files."
-        )
+    for path, part in zip(paths, parts, strict=True):
+        # Columns that only another file has are blank here.
+        columns = [key for key in key_columns(adapted) if key in part]
+        if set(columns) != set(keys):
+            raise RecordError(
+                f"{path}: the key columns are {', '.join(key_columns(part))}, but those of "
+                f"{table} are {', '.join(keys)}; use the same columns in both files."
+            )
     published = cells.set_index(keys).index
-    produced = reproduced.set_index(keys).index
-    for key, line in zip(produced, cell_lines(values), strict=True):
+    produced = adapted.set_index(keys).index
+    rows = [f"{path}, line {line}" for path in paths for line in cell_lines(path)]
+    first = dict(zip(reversed(produced), reversed(rows), strict=True))
+    for key, row in zip(produced, rows, strict=True):
         if key not in published:
             raise RecordError(
-                f"{values}, line {line}: this cell is missing from {table}; add it there, or "
-                "remove this row."
+                f"{row}: this cell is missing from {table}; add it there, or remove this row."
             )
+        if first[key] != row:
+            raise RecordError(f"{row}: this cell is also in {first[key]}; remove one of the two.")
     # A dash or a word is no value to reproduce.
     not_run = missing_cells(
         cells, keys, [*(published.isin(produced) | cells["value"].map(is_missing))]
     )
-    name = "values.csv"
-    if notes:
+    name, (values, *more_paths) = "values.csv", paths
+    if notes or more_paths:
         folder = Path(tempfile.mkdtemp(prefix="everycell-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         values = folder / name

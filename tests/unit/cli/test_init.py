@@ -10,6 +10,7 @@ import pytest
 import yaml
 from command_line import call, refused
 
+from everycell.cli.deposit import LOCK
 from everycell.cli.table_sources import EXAMPLE
 from everycell.receipts.receipts import made_by_other_code, receipts_in
 from everycell.records.papers import load_papers
@@ -55,6 +56,7 @@ def test_init_complete(folder):
         *(f"data/smith2024-data/{name}" for name in ("first.run", "second.run", "qrels.txt")),
     }
     assert not names & {"workflow/rules", "workflow/scripts", "src"}
+    assert LOCK in (repository / "README.md").read_text()
     papers = load_papers(repository / "published")
     assert check_records(papers) == [] and papers["smith2024"].year == 2024
     assert len(load_registry(repository).keys("smith2024-data")) == 3
@@ -263,6 +265,22 @@ def test_init_values_of_other_cells(folder):
     assert "values.csv, line 6" in refused("init", "smith2026", *options)
     (folder / "values.csv").write_text(TABLE.replace("system", "model"))
     assert "values.csv: the key columns are model, metric" in refused("init", *options)
+
+
+def test_init_values_of_several_files(folder):
+    """Tools write a file per system; a cell may be in one of them."""
+    lines = TABLE.splitlines(keepends=True)
+    (folder / "b.csv").write_text(lines[0] + "".join(lines[3:]))
+    (folder / "a.csv").write_text(lines[0] + lines[1].replace("0.71", "0.7083") + lines[2])
+    options = ("--table", "table.csv", "--values", "a.csv", "b.csv")
+    assert call("init", *options, "smith2026")[0] == 0
+    values = pd.read_csv(folder / "smith2026/data/smith2026-data/values.csv")
+    assert values["value"].tolist() == [0.7083, 0.5, 0.58, 0.5]
+    (folder / "b.csv").write_text("".join(lines[:2]))
+    message = refused("init", *options, "jones2026")
+    assert "b.csv, line 2" in message and "a.csv, line 2" in message
+    (folder / "b.csv").write_text("metric,value\nMAP,0.5\n")
+    assert "b.csv: the key columns are metric" in refused("init", *options, "jones2026")
 
 
 #: Two collections that share query ids, and a third one without a run.
