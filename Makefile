@@ -152,7 +152,7 @@ $(STAMPS)/venv: envs/installer.lock
 	  "UV_CACHE_DIR to a writable folder, such as UV_CACHE_DIR=/tmp/uv." >&2; exit 1; }
 ifneq ($(VENV_STATE),complete)
 	@if [ -e .venv ]; then echo ".venv is incomplete or was moved; rebuilding it."; fi
-	@echo "Setting up .venv, once; it needs 3 GB on disk (less for setup-lucene alone)."
+	@echo "Setting up .venv, once; it needs 3 GB on disk (0.7 GB for setup-light)."
 	python="$$(sh envs/find_python.sh "$(PYTHON)")" && \
 	  "$$python" -m venv --clear "$(CURDIR)/.venv"
 endif

@@ -6,6 +6,7 @@ rule graphs and the API reference have their own pages.
 
 from __future__ import annotations
 
+import base64
 import json
 import posixpath
 import re
@@ -111,6 +112,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     add("workflow.md", RULES + graph_sections(graphs))
     for graph in graphs:
         add(f"rulegraphs/{graph.name}", graph.read_bytes())
+    for notebook in sorted((ROOT / "docs/notebooks").glob("*.ipynb")):
+        for name, content in notebook_files(notebook).items():
+            add(f"notebooks/{name}", content)
     for name in public_modules():
         add(reference_page(name), f"# {name.removeprefix('everycell.')}\n\n::: {name}\n")
     return files
@@ -120,6 +124,24 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Replace links from the pages of this folder to files outside it."""
     path = page.file.src_uri
     return markdown if page.file.generated_by else replace_links(markdown, f"docs/{path}", path)
+
+
+def notebook_files(path: Path) -> dict[str, str | bytes]:
+    """Page of a notebook with its stored outputs, and its pictures."""
+    parts, files = [], {}
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output in cell.get("outputs", []):
+            data = output["data"]
+            if "image/png" in data:
+                picture = f"{path.stem}-{len(files) + 1}.png"
+                files[picture] = base64.b64decode(data["image/png"])
+                parts.append(f"![Output of the code above]({picture})")
+            else:
+                parts.append(f"```text\n{data['text/plain']}\n```")
+    parts.append(f"[The notebook]({path.name}), to run it yourself.\n")
+    return {f"{path.stem}.md": "\n\n".join(parts), **files}
 
 
 def read(path: str) -> str:
@@ -157,7 +179,8 @@ def replace_links(text: str, source: str, page: str) -> str:
             return match[0]
         if path not in OUTSIDE and not path.startswith("docs/"):
             return match["text"]
-        target = OUTSIDE.get(path, path.removeprefix("docs/"))
+        # Notebooks are pages, too.
+        target = OUTSIDE.get(path, path.removeprefix("docs/").replace(".ipynb", ".md"))
         target = posixpath.relpath(target, posixpath.dirname(page) or ".")
         return f"[{match['text']}]({target}{'#' + anchor if anchor else ''})"
 

@@ -124,6 +124,39 @@ def test_verify_names_everything(own):
 
 
 @pytest.mark.fault("receipt")
+def test_verify_planted_page(own):
+    """A file among the pages is an error; one of the site, which nothing checks, is named."""
+    results = own.folder / "results"
+    names = ["pages/all.html", "pages/smith2026_ch1.js", "pages/smith2026_ch2.html"]
+    names += ["pages/a/index.html", "pages/a/b/c.html", "page.html", "released/all.html"]
+    for name in names:
+        path = results / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("<p>All values are equal.</p></html>")
+        done = own.everycell("verify")
+        # The folder of a file is named if it is deep.
+        assert done.returncode == 1 and f"results/{name[:9]}" in done.stdout, name
+        assert "belongs to no receipt" in done.stdout
+        path.unlink()
+        while path.parent not in (results, results / "pages", results / "released"):
+            path = path.parent
+            path.rmdir()
+    for name in ("site/all.html", "rulegraphs/a/b/c/d.svg"):
+        path = results / name
+        path.parent.mkdir(parents=True)
+        path.write_text("<p>All values are equal.</p></html>")
+    done = own.everycell("verify")
+    assert done.returncode == 0
+    assert "2 files" in done.stdout and "cannot be checked" in done.stdout
+    copy = own.folder / "copy"
+    (results).rename(copy)
+    done = own.everycell("verify", "copy")
+    pages = len([path for path in (copy / "pages").rglob("*") if path.is_file()])
+    at_top = len([path for path in copy.glob("*.*") if path.name not in ("lineage.json",)])
+    assert f"{pages + at_top + 2} files" in done.stdout
+
+
+@pytest.mark.fault("receipt")
 @pytest.mark.parametrize("left", ["cells.csv", "badge.svg"])
 def test_verify_page_without_index(own, left):
     results = own.folder / "results"

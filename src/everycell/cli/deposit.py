@@ -197,7 +197,7 @@ def _refuse_placeholders(papers: Mapping[str, Paper]) -> None:
         if paper.authors == PLACEHOLDER:
             raise ReceiptError(
                 f"published/{key}/paper.yaml: `authors` is {PLACEHOLDER!r}, as in the template; "
-                "fill in title, authors, reference and licence."
+                "fill in title, authors, reference and licence, then run `everycell page`."
             )
 
 

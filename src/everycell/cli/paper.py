@@ -50,9 +50,10 @@ Table = Annotated[
     Input(("values",)),
 ]
 Values = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
-        help="Instead of runs: reproduced values, in the format of --table; others are not run."
+        help="Instead of runs: one or more files of reproduced values, in the format of --table; "
+        "others are not run."
     ),
     Input(("values",)),
 ]
@@ -70,7 +71,7 @@ Measures = Annotated[
     typer.Option(help="PUBLISHED=MEASURE, if ir_measures has another name for the measure."),
 ]
 #: Options that take all arguments up to the next option.
-GREEDY = ("--runs", "--qrels", "--measures")
+GREEDY = ("--runs", "--qrels", "--measures", "--values")
 
 
 class GreedyOptions(TyperCommand):
@@ -84,8 +85,10 @@ class GreedyOptions(TyperCommand):
                 option = argument if argument in GREEDY else None
             elif repeated and repeated[-1] == option:
                 pass
-            # A key or folder may follow a single file of judgements.
-            elif option == "--qrels" and "=" not in argument:
+            # A key or folder may follow a single file of judgements, or files of values.
+            elif (option == "--qrels" and "=" not in argument) or (
+                option == "--values" and not argument.endswith(".csv")
+            ):
                 option = None
             elif option:
                 repeated.append(option)
@@ -193,7 +196,7 @@ def _table_source(
     runs: list[str] | None,
     qrels: list[str] | None,
     table: Path | None,
-    values: Path | None,
+    values: list[Path] | None,
     measures: list[str] | None,
     script: Path | None,
 ) -> TableSource:
@@ -300,6 +303,7 @@ def add_data(
         echo("The URL refers to a branch, so the file may change; use a URL with a commit hash.")
     if not source.startswith(("http://", "https://")):
         if OWN_DATA.is_dir():
+            echo(f"A script reads {OWN_DATA / key}; its rule lists this path under `input:`.")
             echo(f"Commit {OWN_DATA / key}, so that clones include it.")
         else:
             echo(f"Other users need the file too: give them {cache / key} as a mirror.")

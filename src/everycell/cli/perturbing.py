@@ -221,7 +221,8 @@ def _report_differences(
     """Print the differences from the recorded sensitivity; return 1 if there are any.
 
     It also returns 1 if nothing was compared, as then nothing was shown.
-    Inputs that take too long here, or took too long when they were recorded, are not compared.
+    Inputs that take too long here, or took too long when they were recorded, are not compared, and
+    neither are the notes: which of several changes of an input a rule refuses does not matter.
     """
     from everycell.workflow.cell_sensitivity import VARIES, slow_inputs, without_inputs
 
@@ -237,8 +238,8 @@ def _report_differences(
     for cell in dict.fromkeys([*recorded, *measured]):
         expected, got = recorded.get(cell, nothing), measured.get(cell, nothing)
         inputs = ignored[cell[:2]]
-        parts = without_inputs(expected, inputs), without_inputs(got, inputs)
-        if VARIES in (expected.note, got.note) or parts == (Sensitivity(), Sensitivity()):
+        parts = [without_inputs(value, inputs)._replace(note="") for value in (expected, got)]
+        if VARIES in (expected.note, got.note) or parts == [Sensitivity(), Sensitivity()]:
             continue
         compared += 1
         if parts[0] != parts[1]:

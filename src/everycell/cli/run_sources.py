@@ -93,13 +93,17 @@ def source_from_runs(
     files = files_by_name([*dict.fromkeys(row[0] for row in evaluated), *judged_files.values()])
     names = {path: name for name, path in files.items()}
     numbers = cells.assign(value=cells["value"].map(as_number)).dropna(subset="value")
-    percent = [
-        name
-        for name, rows in numbers.groupby("metric", sort=False)
-        if name in measures_by_name
-        and rows["value"].max() > 1
-        and not _is_sum(measures_by_name[name])
-    ]
+    percent = []
+    for name, rows in numbers.groupby("metric", sort=False):
+        # A single value above 1 may be misprinted.
+        share = (rows["value"] > 1).mean()
+        if share and name in measures_by_name and not _is_sum(measures_by_name[name]):
+            is_percent = share >= 0.5
+            if is_percent:
+                percent.append(name)
+            if share < 1:
+                kind = "percentages" if is_percent else "fractions"
+                notes.append(f"{name}: some published values exceed 1; all are read as {kind}.")
     notes += [f"Not run: {', '.join(entry.values())}." for entry in not_run]
     return TableSource(
         cells,
@@ -139,7 +143,10 @@ def _name_collections(
                 f"--qrels {judged['']} has no name, unlike the other files; write the published "
                 "name of its collection before it."
             )
-        return judged, None
+        if len(keys) < 3 or "collection" not in keys or cells["collection"].nunique() > 1:
+            return judged, None
+        # The only collection of a table needs no name.
+        judged = {cells["collection"].iloc[0]: judged[""]}
     column = next((key for key in keys if judged.keys() <= set(cells[key])), None)
     if column is None:
         values = "; ".join(f"{key}: {', '.join(cells[key].unique()[:12])}" for key in keys)

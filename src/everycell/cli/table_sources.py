@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import atexit
+import math
 import re
+import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from everycell.base.csv_files import csv_text
 from everycell.base.errors import DataError
 from everycell.base.files import sha256
 from everycell.cli.importing.offers import emphasised_claims
 from everycell.records.cells import (
     RecordError,
+    as_number,
     cell_lines,
     count_decimals,
     is_number,
@@ -129,33 +136,48 @@ def read_values(path: Path) -> pd.DataFrame:
     return cells
 
 
-def source_from_values(values: Path, table: Path) -> TableSource:
-    """Source of a table whose reproduced values are in a CSV with the same key columns."""
-    if values.is_file() and table.is_file() and sha256(values) == sha256(table):
-        raise RecordError(
-            f"{values} is the same file as {table}, so that every value would equal itself; give "
-            "the values that you computed as --values."
-        )
-    cells, reproduced = read_values(table), read_values(values)
+def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
+    """Source of a table whose reproduced values are in CSV files with the same key columns."""
+    for path in paths:
+        if path.is_file() and table.is_file() and sha256(path) == sha256(table):
+            raise RecordError(
+                f"{path} is the same file as {table}, so that every value would equal itself; give "
+                "the values that you computed as --values."
+            )
+    cells = read_values(table)
     keys = key_columns(cells)
-    if set(key_columns(reproduced)) != set(keys):
-        raise RecordError(
-            f"{values}: the key columns are {', '.join(key_columns(reproduced))}, but those of "
-            f"{table} are {', '.join(keys)}; use the same columns in both files."
-        )
+    parts = [read_values(path) for path in paths]
+    reproduced = pd.concat(parts, ignore_index=True)
+    adapted, notes = _adapt(reproduced, cells, keys)
+    for path, part in zip(paths, parts, strict=True):
+        # Columns that only another file has are blank here.
+        columns = [key for key in key_columns(adapted) if key in part]
+        if set(columns) != set(keys):
+            raise RecordError(
+                f"{path}: the key columns are {', '.join(key_columns(part))}, but those of "
+                f"{table} are {', '.join(keys)}; use the same columns in both files."
+            )
     published = cells.set_index(keys).index
-    produced = reproduced.set_index(keys).index
-    for key, line in zip(produced, cell_lines(values), strict=True):
+    produced = adapted.set_index(keys).index
+    rows = [f"{path}, line {line}" for path in paths for line in cell_lines(path)]
+    first = dict(zip(reversed(produced), reversed(rows), strict=True))
+    for key, row in zip(produced, rows, strict=True):
         if key not in published:
             raise RecordError(
-                f"{values}, line {line}: this cell is missing from {table}; add it there, or "
-                "remove this row."
+                f"{row}: this cell is missing from {table}; add it there, or remove this row."
             )
+        if first[key] != row:
+            raise RecordError(f"{row}: this cell is also in {first[key]}; remove one of the two.")
     # A dash or a word is no value to reproduce.
     not_run = missing_cells(
         cells, keys, [*(published.isin(produced) | cells["value"].map(is_missing))]
     )
-    name = "values.csv"
+    name, (values, *more_paths) = "values.csv", paths
+    if notes or more_paths:
+        folder = Path(tempfile.mkdtemp(prefix="everycell-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        values = folder / name
+        values.write_text(csv_text(adapted), encoding="utf-8", newline="")
     return TableSource(
         cells,
         {name: values},
@@ -163,8 +185,37 @@ def source_from_values(values: Path, table: Path) -> TableSource:
         "reproduced values",
         {"values": name},
         not_run=not_run,
-        notes=[f"Not run: {', '.join(entry.values())}." for entry in not_run],
+        notes=[*notes, *(f"Not run: {', '.join(entry.values())}." for entry in not_run)],
     )
+
+
+def _adapt(
+    reproduced: pd.DataFrame, cells: pd.DataFrame, keys: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Reproduced values as the table has them, and notes on what was changed.
+
+    Tools name their only system, which a table of one system does not, and write shares where
+    papers print percentages.
+    """
+    adapted, notes = reproduced.copy(), []
+    for column in key_columns(reproduced):
+        if column not in keys and reproduced[column].nunique() == 1:
+            notes.append(f"Left out: the column {column}, which is always {reproduced[column][0]}.")
+            adapted = adapted.drop(columns=column)
+    if set(key_columns(adapted)) != set(keys):
+        return reproduced, []
+    measures = adapted["metric"] if "metric" in keys else pd.Series("all values", adapted.index)
+    for measure, rows in adapted.groupby(measures, sort=False):
+        pairs = rows.merge(cells, on=list(keys), suffixes=("", "_published"))
+        shares = rows["value"].map(as_number).dropna()
+        quotients = pairs["value_published"].map(as_number) / pairs["value"].map(as_number)
+        if shares.between(0, 1).all() and 50 < quotients[quotients < math.inf].median() < 200:
+            scaled = rows.loc[shares.index, "value"].map(lambda text: f"{100 * Decimal(text):f}")
+            adapted.loc[shares.index, "value"] = scaled
+            notes.append(
+                f"{measure}: multiplied by 100, since the published values are percentages."
+            )
+    return adapted, notes
 
 
 def source_from_script(script: Path, table: Path) -> TableSource:

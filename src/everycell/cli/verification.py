@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from everycell.base.files import files_below
 from everycell.cli import project
 from everycell.cli.printing import echo, pluralise, progress
 from everycell.cli.project import require_receipts
@@ -43,6 +44,8 @@ PAGE = (
     "excluded_claims.csv",
     "badge.svg",
 )
+#: Forms of the page of a chapter.
+PAGE_FORMS = ("html", "md", "tex")
 #: Folders of the page, of the documentation and of its graphs and pictures.
 SITE = ("pages", "site", "rulegraphs", "pictures")
 #: Files of the project itself; a result cannot be checked, or made again, without them.
@@ -91,6 +94,11 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
     if absent_files:
         number_of_files = pluralise(len(absent_files), "input file")
         echo(f"{number_of_files} cannot be checked here, such as {min(absent_files)}.")
+    if uncovered := _uncovered_files(results, own=is_own(results, project.ROOT)):
+        echo(
+            f"{pluralise(len(uncovered), 'file')} of the page or site, such as {uncovered[0]}, "
+            "cannot be checked: no receipt covers them. Draw them again to be sure."
+        )
     if unrecorded_files:
         number_of_files = pluralise(len(unrecorded_files), "intermediate file")
         echo(
@@ -125,7 +133,8 @@ def _find_faults(results: Path, overrides: Path | None) -> _Findings:
             faults += [*changed.values(), *_results_made_from(changed, receipts, results)]
         faults += [
             f"{module} can replace a module in any job, but neither Git nor a receipt has its "
-            "content; commit it, or remove it."
+            "content; commit it (git add --force if Git ignores it) or, if a build wrote it, "
+            "install its package with `pip install .` and remove it here."
             for module in uncommitted_modules(project.ROOT)
         ]
     # Receipts of artefacts were verified with their reports; others, such as errata, follow.
@@ -237,12 +246,17 @@ def _unlisted_files(
             outputs = list(receipt.parent.glob(f"{stem}.*"))
         listed.update(outputs)
     known = papers or {}
-    stems = {f"{key}_ch{chapter}" for key in known for chapter in known[key].chapters}
+    pages = {
+        f"{key}_ch{chapter}.{form}"
+        for key in known
+        for chapter in known[key].chapters
+        for form in PAGE_FORMS
+    }
     unlisted = []
     # Unlike `rglob`, these patterns follow links.
     for path in (path for depth in range(1, 4) for path in results.glob("/".join("*" * depth))):
         parts = path.relative_to(results).parts
-        is_page = parts[0] == "pages" and len(parts) == 2 and path.stem in stems
+        is_page = parts[0] == "pages" and len(parts) == 2 and path.name in pages
         if any(part.startswith(".") for part in parts) or path in listed or is_page:
             continue
         if parts[0] in SITE and (parts[0] != "pages" or papers is None):
@@ -250,6 +264,18 @@ def _unlisted_files(
         if not path.is_dir() or len(parts) == 3:
             unlisted.append(path)
     return sorted(unlisted)
+
+
+def _uncovered_files(results: Path, *, own: bool) -> list[Path]:
+    """Files that are drawn from results and are compared with nothing, sorted.
+
+    In the project itself, the page is compared with the one that its results give.
+    """
+    folders = [results / name for name in SITE if not (own and name == "pages")]
+    files = [file for folder in folders for file in files_below(folder)]
+    if not own:
+        files += [path for path in map(results.joinpath, PAGE) if path.is_file()]
+    return sorted(files)
 
 
 def _list(files: Sequence[str]) -> str:

@@ -197,6 +197,7 @@ def packed_again(times: int) -> bytes:
         (b"first" + zipped("a.txt", bytes(32 * 2**20)), True),
         (gzip.compress(bytes(2**20)), False),
         (packed_again(3), False),
+        (base64.b64encode(packed_again(1)), False),
     ],
     ids=[
         "gzip",
@@ -208,6 +209,7 @@ def packed_again(times: int) -> bytes:
         "after text",
         "small gzip",
         "3 times",
+        "base64",
     ],
 )
 def test_refuse_identities_bomb(tmp_path, content, is_bomb):

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from command_line import call, refused
 
+from everycell.cli.deposit import LOCK
 from everycell.cli.table_sources import EXAMPLE
 from everycell.receipts.receipts import made_by_other_code, receipts_in
 from everycell.records.papers import load_papers
@@ -55,6 +56,7 @@ def test_init_complete(folder):
         *(f"data/smith2024-data/{name}" for name in ("first.run", "second.run", "qrels.txt")),
     }
     assert not names & {"workflow/rules", "workflow/scripts", "src"}
+    assert LOCK in (repository / "README.md").read_text()
     papers = load_papers(repository / "published")
     assert check_records(papers) == [] and papers["smith2024"].year == 2024
     assert len(load_registry(repository).keys("smith2024-data")) == 3
@@ -265,6 +267,32 @@ def test_init_values_of_other_cells(folder):
     assert "values.csv: the key columns are model, metric" in refused("init", *options)
 
 
+@pytest.mark.parametrize("name", ["", "TREC 2018="])
+def test_init_only_collection(folder, name):
+    """The judgements of the only collection need no name."""
+    rows = TABLE.replace("system,", "collection,system,").replace("\n", "\nTREC 2018,")
+    (folder / "table.csv").write_text(rows.removesuffix("TREC 2018,"))
+    options = ("--table", "table.csv", *RUNS[:-1], f"{name}qrels.txt")
+    assert call("init", "smith2026", *options)[0] == 0
+    assert 'collections=lambda wildcards: ["TREC 2018", "TREC 2018"]' in rule(folder / "smith2026")
+
+
+def test_init_values_of_several_files(folder):
+    """Tools write a file per system; a cell may be in one of them."""
+    lines = TABLE.splitlines(keepends=True)
+    (folder / "b.csv").write_text(lines[0] + "".join(lines[3:]))
+    (folder / "a.csv").write_text(lines[0] + lines[1].replace("0.71", "0.7083") + lines[2])
+    options = ("--table", "table.csv", "--values", "a.csv", "b.csv")
+    assert call("init", *options, "smith2026")[0] == 0
+    values = pd.read_csv(folder / "smith2026/data/smith2026-data/values.csv")
+    assert values["value"].tolist() == [0.7083, 0.5, 0.58, 0.5]
+    (folder / "b.csv").write_text("".join(lines[:2]))
+    message = refused("init", *options, "jones2026")
+    assert "b.csv, line 2" in message and "a.csv, line 2" in message
+    (folder / "b.csv").write_text("metric,value\nMAP,0.5\n")
+    assert "b.csv: the key columns are metric" in refused("init", *options, "jones2026")
+
+
 #: Two collections that share query ids, and a third one without a run.
 COLLECTIONS = """system,collection,metric,value
 BM25,A,map,0.58
@@ -357,6 +385,43 @@ def test_init_partial_values(folder, values, not_run):
     entries = record(folder / "smith2026")["not_run"]
     assert [entry["cells"] for entry in entries] == not_run
     assert check_records(load_papers(folder / "smith2026" / "published")) == []
+
+
+@pytest.mark.parametrize(
+    ("published", "factor"), [("71.0", 100), ("0.71", 1), ("7.1", 1), ("5", 1)]
+)
+def test_init_values_of_a_tool(folder, published, factor):
+    """The only system is left out, and shares are scaled if the paper prints percentages."""
+    (folder / "table.csv").write_text(f"task,metric,value\na,acc,{published}\nb,n,3\n")
+    rows = "model,task,metric,value\nm,a,acc,0.7083\nm,b,n,1\n"
+    (folder / "values.csv").write_text(rows)
+    code, out, _ = call("init", "smith2026", "--values", "values.csv", "--table", "table.csv")
+    assert code == 0 and "model" in out and ("multiplied" in out) == (factor == 100)
+    values = pd.read_csv(folder / "smith2026/data/smith2026-data/values.csv")
+    assert values.to_numpy().tolist() == [["a", "acc", 0.7083 * factor], ["b", "n", 1]]
+
+
+@pytest.mark.parametrize(
+    ("values", "is_percent", "is_noted"),
+    [
+        (["58.0", "71.0", "50.0"], True, False),
+        (["58.0", "0.9", "50.0"], True, True),
+        (["0.58", "7.1", "0.50"], False, True),
+        (["0.58", "0.71", "1.0"], False, False),
+    ],
+)
+def test_init_percentages(folder, values, is_percent, is_noted):
+    """One value above 1, such as a misprint, makes no percentages."""
+    table = [f"s{n},MAP,{value}\n" for n, value in enumerate(values)]
+    (folder / "table.csv").write_text("system,metric,value\n" + "".join(table))
+    run = (folder / RUNS[1]).read_text()
+    for n in range(3):
+        (folder / f"s{n}.run").write_text(run)
+    qrels = RUNS[RUNS.index("--qrels") :]
+    runs = [f"s{n}={folder / f's{n}.run'}" for n in range(3)]
+    code, out, _ = call("init", "smith2026", "--table", "table.csv", "--runs", *runs, *qrels)
+    assert code == 0 and ("exceed 1" in out) == is_noted
+    assert ("in_percent" in rule(folder / "smith2026")) == is_percent
 
 
 def test_init_script(folder):

@@ -1,16 +1,21 @@
 """Counts of reproduced artefacts and values of a paper."""
 
+import re
 from collections import Counter
 
 import pandas as pd
+from page import toys
 from unit.toy_papers import CELLS, RECORD, write_paper
 
+from everycell.cli import results as listing
+from everycell.cli import showing
 from everycell.cli.results import _summary_line
 from everycell.records.papers import load_papers
 from everycell.records.tables import Derived
+from everycell.render.page.pages import pages_of
 from everycell.verdicts.counts import Counts, count_chapters
 from everycell.verdicts.headlines import claim_lines, headline, headlines
-from everycell.verdicts.reports import Result
+from everycell.verdicts.reports import VERDICTS, Result
 from everycell.verdicts.verdicts import NO_AUDITS, report
 
 TIERS = """\
@@ -105,3 +110,36 @@ def test_summary_kinds_and_origins(tmp_path):
         ("number", "other cells"),
     }
     assert counts.published == 2 == sum(result.report.verdicts.values())
+
+
+def counts_in(text: str, pattern: str) -> dict[str, int]:
+    """Numbers by verdict in a text, from a pattern with the groups `verdict` and `n`."""
+    text = text.replace("\u00a0", " ")
+    matches = ((match["verdict"].strip(), int(match["n"])) for match in re.finditer(pattern, text))
+    return {verdict: number for verdict, number in matches if verdict in VERDICTS}
+
+
+def test_counts_are_the_same_on_page_badge_and_terminal(tmp_path, monkeypatch, capsys):
+    results = toys.toy_results(tmp_path / "published", tmp_path / "results")
+    papers = load_papers(tmp_path / "published")
+    files = pages_of(tmp_path / "results", results, papers)
+    monkeypatch.setattr(listing, "collect_results", lambda *arguments, **options: results)
+    monkeypatch.setenv("COLUMNS", "500")
+    listing.print_summary(papers)
+    summary = capsys.readouterr().out
+    overview, badge = files["index.html"].decode(), files["badge.svg"].decode()
+    (line,) = re.findall(r"^\d+ numbers? computed from data: .*(?=\.$)", summary, re.MULTILINE)
+    assert f"<summary>{line}</summary>" in overview or f"<li>{line}</li>" in overview
+    equal = counts_in(line, r"(?P<n>\d+) (?P<verdict>equal)")["equal"]
+    assert f"{equal} of " in badge
+    # The verdicts of an artefact: on its chapter's page, in `show` and in `list`.
+    chapter = files["pages/toy2026_ch1.html"].decode()
+    (article,) = re.findall(r'<article id="toy2026-table_1">.*?</article>', chapter, re.DOTALL)
+    on_page = counts_in(article, r'<span class="mark [\w-]+">\S+ (?P<n>\d+) (?P<verdict>[a-z ]+)')
+    own = [result for result in results if result.artefact.name == "table_1"]
+    showing._show_artefact(own[0].artefact, own)
+    (legend,) = re.findall("with reproduced ones below:.*", capsys.readouterr().out)
+    in_show = counts_in(legend, r"  \S (?P<verdict>[a-z ]+) \((?P<n>\d+)\)")
+    (reproduced,) = (result for result in own if result.report.state == "reproduced")
+    row = {verdict: n for verdict, n in listing._row(reproduced)["verdicts"].items() if n}
+    assert len(row) > 3 and on_page == in_show == row

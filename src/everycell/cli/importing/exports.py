@@ -51,7 +51,9 @@ def trec_eval_table(path: Path, text: str) -> SourceTable:
             fault="has values of trec_eval per topic, without means",
             fix="run trec_eval without -n, so that it prints lines for `all` topics",
         )
-    system = means.pop("runid", path.name.partition(".")[0])
+    # Dots may be part of a name: bm25.rm3.run.eval is not bm25.
+    name = re.sub(r"(\.(run|trec|txt|tsv|res|out|eval|trec_?eval|gz))+$", "", path.name)
+    system = means.pop("runid", name)
     table = [["System", *means], [system, *means.values()]]
     return SourceTable([[_cell(value) for value in row] for row in table], head=1, keys=1)
 

@@ -32,16 +32,16 @@ def one_value_per_row(table: SourceTable, head: int, notes: list[str]) -> Source
         for column in range(len(labels))
         if column not in {0, value, *measures, *joined} and _is_setting(body, column)
     }
-    if named := [
+    if left_out := [
         labels[column] for column in sorted(settings) if _signs(body, column) - {"↑", "↓"}
     ]:
-        notes.append(f"Not imported, since these are not values: {', '.join(named)}.")
-    kept = [column for column in range(len(labels)) if column not in settings | joined]
-    rows = [[row[column] for column in kept] for row in table.rows]
+        notes.append(f"Not imported, since these are not values: {', '.join(left_out)}.")
+    columns = [column for column in range(len(labels)) if column not in settings | joined]
+    rows = [[row[column] for column in columns] for row in table.rows]
     if deviation:
         for row, source in zip(rows[head:], body, strict=True):
-            row[kept.index(value)] = _with_deviation(source[value], source[deviation])
-    return SourceTable(rows, table.head, table.caption, keys=kept.index(value))
+            row[columns.index(value)] = _with_deviation(source[value], source[deviation])
+    return SourceTable(rows, table.head, table.caption, keys=columns.index(value))
 
 
 def _signs(body: Sequence[Sequence[SourceCell]], column: int) -> set[str]:

@@ -50,9 +50,13 @@ def test_import_trec_eval():
     assert rows[1:] == [["bm25 tuned", "map", "0.2087"], ["bm25 tuned", "ndcg_cut_20", "0.3877"]]
 
 
-def test_import_trec_eval_without_tag():
-    _, rows, _ = imported("bm25.run.eval", "map all 0.2\nP_30 all 0.4\n")
-    assert rows == [["bm25", "map", "0.2"], ["bm25", "P_30", "0.4"]]
+@pytest.mark.parametrize(
+    ("name", "system"),
+    [("bm25.eval", "bm25"), ("bm25.rm3.run.trec_eval", "bm25.rm3"), ("b=0.4.txt", "b=0.4")],
+)
+def test_import_trec_eval_without_tag(name, system):
+    _, rows, _ = imported(name, "map all 0.2\nP_30 all 0.4\n")
+    assert rows == [[system, "map", "0.2"], [system, "P_30", "0.4"]]
 
 
 def test_import_trec_eval_per_topic():
