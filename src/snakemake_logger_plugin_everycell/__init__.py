@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 import signal
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
-from logging import INFO, LogRecord
+from logging import LogRecord
 from pathlib import Path
 from typing import Any
 
@@ -27,27 +26,14 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from everycell.base.untrusted import printable_line
+from snakemake_logger_plugin_everycell.messages import (
+    is_about_caching,
+    is_about_dry_run,
+    is_chatter,
+    is_explained,
+    read_log,
+)
 
-#: What Snakemake says to itself.
-CHATTER = (
-    "Assuming unrestricted shared filesystem",
-    "Building DAG of jobs",
-    "Using shell: ",
-    "Group jobs: inactive",
-    "Conda environments: ignored",
-    "Singularity containers: ignored",
-    "Select jobs to execute",
-    "Execute ",
-    "Removing temporary output ",
-    "Touching output file ",
-    "Elapsed time: ",
-)
-#: What Snakemake says at the end of a failed run.
-ECHOES = (
-    "Exiting because a job execution failed.",
-    "WorkflowError:\nAt least one job did not complete successfully.",
-    "At least one job did not complete successfully.",
-)
 #: What Snakemake says on Ctrl-C.
 STOPPING = "Terminating processes on user request"
 #: The answer to Ctrl-C.
@@ -281,7 +267,7 @@ class LogHandler(LogHandlerBase):
         if message not in self._with_log:
             return ": it ended before it opened its log; the lines above say why" if logs else ""
         for log in logs:
-            if stripped := [line.strip() for line in _read_log(log).split("\n") if line.strip()]:
+            if stripped := [line.strip() for line in read_log(log).split("\n") if line.strip()]:
                 return f": {printable_line(stripped[-1][:1000])}"
         return ": it gave no reason, so it was probably killed, as when memory runs out"
 
@@ -330,20 +316,6 @@ def _kill_jobs(number: int, frame: Any) -> None:
             process.kill()
 
 
-def is_explained(record: LogRecord) -> bool:
-    """Whether the line "Failed: ..." at the end says all of this message.
-
-    The log of a failed script ends with a sentence, unless it has a traceback.
-    """
-    if getattr(record, "event", None) == LogEvent.JOB_ERROR:
-        texts = [_read_log(log) for log in vars(record).get("log") or []]
-        has_traceback = any("Traceback (most recent call last)" in text for text in texts)
-        return any(texts) and not has_traceback and not vars(record).get("shellcmd")
-    text = str(record.msg)
-    is_failed_script = text.startswith("RuleException:") and "/.snakemake/scripts/" in text
-    return is_failed_script or text.startswith(ECHOES)
-
-
 def stop_jobs() -> None:
     """End the processes of running jobs: as by Ctrl-C if they react to it, otherwise at once."""
     import psutil
@@ -365,45 +337,6 @@ def _state_of(log: str) -> tuple[int, ...] | None:
     except OSError:
         return None
     return facts.st_ino, facts.st_mtime_ns, facts.st_size
-
-
-def _read_log(log: str) -> str:
-    try:
-        return Path(log).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def is_chatter(record: LogRecord) -> bool:
-    """Whether Snakemake says something that helps nobody who waits for results."""
-    if is_about_caching(record):
-        return True
-    text = str(record.msg)
-    if re.match(r"Failed to setup log file: \[Errno (13|30)\]", text):
-        return True  # the rules refuse a folder that cannot be written
-    has_event = getattr(record, "event", None) is not None
-    return record.levelno <= INFO and not has_event and text.startswith(CHATTER)
-
-
-def is_about_caching(record: LogRecord) -> bool:
-    """Whether Snakemake offers its cache, as it does once for each rule that may use it."""
-    return "is eligible for caching between workflows" in str(record.msg)
-
-
-def is_about_dry_run(record: LogRecord) -> bool:
-    """Whether Snakemake explains at its end what a dry run is, and why jobs would run."""
-    text = str(record.msg).lstrip()
-    return record.levelno <= INFO and text.startswith(
-        (
-            "This was a dry-run",
-            "The order of jobs does not",
-            "Reasons:",
-            "Rules with ",
-            "Some jobs were triggered by provenance information",
-            "If you prefer that only modification time",
-            "If you are sure that a change for a certain output",
-        )
-    )
 
 
 def format_duration(seconds: float) -> str:

@@ -252,7 +252,8 @@ def _contents(name: str, data: bytes, levels: int) -> Iterator[tuple[str, bytes]
     for match in BASE64.finditer(data) if levels else ():
         with suppress(binascii.Error):
             text = match[0].rstrip(b"=")
-            yield from _contents(name, base64.b64decode(text + b"=" * (-len(text) % 4)), 0)
+            content = base64.b64decode(text + b"=" * (-len(text) % 4))
+            yield from _contents(name, content, levels - 1)
 
 
 def _parquet_text(data: bytes, name: str, limit: int) -> bytes:

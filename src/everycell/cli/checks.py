@@ -21,6 +21,7 @@ from everycell.cli.printing import (
     difference_lines,
     echo,
     pluralise,
+    print_document,
     print_for_programs,
     print_json,
     progress,
@@ -146,7 +147,7 @@ def diff(
     elif form == "html":
         from everycell.cli.diff_page import diff_page
 
-        typer.echo(diff_page(results, first, second, cells), nl=False)
+        print_document(diff_page(results, first, second, cells))
     elif form != "table":
         print_for_programs(difference_frame(differences), form)
     else:

@@ -8,10 +8,12 @@ has its own. Released data are listed with their addresses and hashes.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sys
 import tomllib
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,6 +47,10 @@ from everycell.workflow.deviations import find_deviations
 
 #: Authors of a template, which a deposit must not have.
 PLACEHOLDER = "N. N."
+#: Name of a variable with a secret.
+SECRET = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)", re.IGNORECASE)
+#: Length from which the value of a variable is no ordinary word.
+SHORTEST_KEY = 12
 LOCK = "requirements.lock"
 WHEELS = Path("wheels")
 DOCKERFILE = """\
@@ -90,8 +96,27 @@ def write_deposit(
         used = input_path(project / cache, project)
         with atomic_path(out) as draft:
             pack(copy, draft, used, papers, registry, pages)
+            refuse_secrets(draft)
             refuse_identities(draft, forbidden)
     return out
+
+
+def refuse_secrets(archive: Path) -> None:
+    """Refuse an archive with the value of a variable such as `API_KEY` in a file."""
+    secrets = {
+        name: value.encode()
+        for name, value in os.environ.items()
+        if SECRET.search(name) and len(value) >= SHORTEST_KEY
+    }
+    with zipfile.ZipFile(archive) as content:
+        for file in content.namelist():
+            data = content.read(file)
+            for name, value in secrets.items():
+                if value in data:
+                    raise ReceiptError(
+                        f"{file} contains the value of the variable {name}, so no deposit was "
+                        "written; remove it from that file."
+                    )
 
 
 def check_results(

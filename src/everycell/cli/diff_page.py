@@ -12,8 +12,8 @@ from everycell.cli.printing import difference_lines
 from everycell.receipts.diff import Difference
 from everycell.records.papers import Artefact, all_artefacts
 from everycell.render.grid import Grid
-from everycell.render.page.artefacts import TierOnPage
 from everycell.render.page.pages import standalone_page
+from everycell.render.page.tiers import TierOnPage
 from everycell.render.verdict_tables import VerdictCell, verdict_grid
 from everycell.render.vocabulary import label
 from everycell.verdicts.reports import JudgedCell, JudgedClaim
@@ -56,8 +56,9 @@ class Pair:
     @property
     def marked(self) -> list[str]:
         """Ids of the cells whose value or verdict differs."""
-        outcomes = [{_key(cell.judged): _outcome(cell.judged) for cell in side.cells}
-                    for side in self.sides]  # fmt: skip
+        outcomes = [
+            {_key(cell.judged): _outcome(cell.judged) for cell in side.cells} for side in self.sides
+        ]
         return [
             cell.id
             for side in self.sides

@@ -145,15 +145,16 @@ def _reproduced(paper: PaperOnPage) -> Iterator[tuple[str, str]]:
             values = pluralise(number, "value")
             yield "missing", f"an explanation of {values} {verdict}, in {', '.join(labels)}"
     if not_run := paper.counts.verdicts(origin="none").total():
-        yield "missing", f"{not_run:,} published values that were not run"
+        yield "missing", f"a run of {pluralise(not_run, 'published value')}"
     if surrogate := paper.counts.verdicts(origin="surrogate data").total():
-        yield "missing", f"{surrogate:,} published values that were run on surrogate data only"
+        values = pluralise(surrogate, "published value")
+        yield "missing", f"a run on the paper's own data of {values}, run on surrogate data only"
     claims = paper.tested_claims
     if outcomes := ", ".join(f"{count} {name}" for name, count in claims.items() if count):
         yield "evidence", f"claims tested on computed values: {outcomes}"
     if claims["contradicted"]:
         labels = [one.label for one in paper.artefacts if one.failing]
         claimed = pluralise(claims["contradicted"], "claim")
-        yield "missing", f"support for {claimed} contradicted, in {', '.join(labels)}"
+        yield "missing", f"an explanation of {claimed} contradicted, in {', '.join(labels)}"
     yield "to_judge", "whether people other than the authors made these results"
     yield "to_judge", "which of the values and claims are the main results of the paper"

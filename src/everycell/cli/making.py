@@ -101,8 +101,8 @@ def make(
     if not_included := [key for key in papers_not_included(project.ROOT) if key in request.papers]:
         raise RecordError(not_included_message(not_included[0]))
     if not names:
-        echo(f"everycell: making the default target of the Snakefile{_more_than_default(papers)}.",
-             err=True)  # fmt: skip
+        more = _more_than_default(papers)
+        echo(f"everycell: making the default target of the Snakefile{more}.", err=True)
     for sentence in request.reasons:
         echo(f"everycell: {sentence}", err=True)
     if names and not request.targets:
@@ -192,14 +192,14 @@ def run_snakemake(arguments: Sequence[str]) -> int:
         if is_ending:
             process.terminate()
         # An interrupt at the end of the process may lose its exit code, which then reads as 0.
-        success = 0
+        interrupted = 0
         while True:
             try:
                 # Like a shell, return 128 + N if signal N ended the process.
                 code = process.wait()
-                return (code if code >= 0 else 128 - code) or success
+                return (code if code >= 0 else 128 - code) or interrupted
             except KeyboardInterrupt:
-                success = 128 + signal.SIGINT
+                interrupted = 128 + signal.SIGINT
                 _forward_interrupt(process)
     finally:
         for number, handler in handlers.items():

@@ -222,7 +222,7 @@ def _report_differences(
 
     It also returns 1 if nothing was compared, as then nothing was shown.
     Inputs that take too long here, or took too long when they were recorded, are not compared, and
-    neither are the notes: which of several changes of an input a rule refuses is no result.
+    neither are the notes: which of several changes of an input a rule refuses does not matter.
     """
     from everycell.workflow.cell_sensitivity import VARIES, slow_inputs, without_inputs
 

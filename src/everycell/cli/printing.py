@@ -131,6 +131,11 @@ def print_for_programs(
         typer.echo("\n\n".join(frame_as_tex(frame) for frame in tables.values()))
 
 
+def print_document(text: str) -> None:
+    """Print LaTeX or HTML, in which names are already escaped, unchanged."""
+    typer.echo(text, nl=False)
+
+
 def print_json(value: Any) -> None:
     """Print a value as JSON."""
     text = json.dumps(value, indent=1, ensure_ascii=False)

@@ -143,7 +143,10 @@ def _name_collections(
                 f"--qrels {judged['']} has no name, unlike the other files; write the published "
                 "name of its collection before it."
             )
-        return judged, None
+        if len(keys) < 3 or "collection" not in keys or cells["collection"].nunique() > 1:
+            return judged, None
+        # The only collection of a table needs no name.
+        judged = {cells["collection"].iloc[0]: judged[""]}
     column = next((key for key in keys if judged.keys() <= set(cells[key])), None)
     if column is None:
         values = "; ".join(f"{key}: {', '.join(cells[key].unique()[:12])}" for key in keys)

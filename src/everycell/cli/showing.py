@@ -18,17 +18,13 @@ from everycell.cli.names import Names, Selection
 from everycell.cli.options import Form, Format, OnlyTier
 from everycell.cli.printing import (
     output_console,
+    print_document,
     print_for_programs,
     print_list,
     print_paragraph,
 )
 from everycell.cli.project import collect_results, warn_of_faults
-from everycell.cli.tex_tables import (
-    is_reproduced,
-    macros_as_tex,
-    table_as_tex,
-    verdicts_as_tex,
-)
+from everycell.cli.tex_tables import is_reproduced, macros_as_tex, table_as_tex, verdicts_as_tex
 from everycell.records.cells import RecordError
 from everycell.records.folders import TIERS, Tier
 from everycell.records.papers import Artefact, Paper, all_artefacts
@@ -109,7 +105,7 @@ def show(
         warn_of_faults(results)
         if form == "tex":
             as_tex = verdicts_as_tex if verdicts else table_as_tex
-            typer.echo(as_tex(artefact, results), nl=False)
+            print_document(as_tex(artefact, results))
         elif form == "table":
             _show_artefact(artefact, results)
         else:
@@ -123,7 +119,7 @@ def show(
         ),
     )
     if verdicts:
-        typer.echo(macros_as_tex(results), nl=False)
+        print_document(macros_as_tex(results))
         return
     _show_list(selection, papers, results, form)
 

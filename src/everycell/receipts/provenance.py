@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode
+import os
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -123,23 +125,34 @@ def job_finder(results: Path, project: Path) -> Callable[[str], list[str] | None
 
     For results of the project, Snakemake's records come first; `lineage.json` is written last.
     """
-    jobs = {output: list(job.inputs) for job in read_lineage(results) for output in job.outputs}
-    records = _snakemake_records(project) if is_own(results, project) else {}
+    has_records = is_own(results, project)
+
+    @cache
+    def jobs() -> dict[str, list[str]]:
+        return {output: list(job.inputs) for job in read_lineage(results) for output in job.outputs}
 
     def find(path: str) -> list[str] | None:
         # A job may have made the file itself or one of its parent folders.
-        for name in (path, *map(str, PurePosixPath(path).parents)):
+        names = (path, *map(str, PurePosixPath(path).parents))
+        for name in names if has_records else ():
             try:
-                record = parse_json(text_of(records[name]))
+                record = parse_json(text_of(_snakemake_record(project, name)))
                 if not record.get("incomplete"):
                     return list(record["input"])
             except (KeyError, ValueError, TypeError, AttributeError, OSError):
-                pass
-            if name in jobs:
-                return jobs[name]
-        return None
+                continue
+        return next((jobs()[name] for name in names if name in jobs()), None)
 
     return find
+
+
+def _snakemake_record(project: Path, output: str) -> Path:
+    """Path of Snakemake's record of an output; a long name is split into folders."""
+    folder = project / ".snakemake" / "metadata"
+    longest = os.pathconf(folder, "PC_NAME_MAX") - 1
+    name = urlsafe_b64encode(output.encode()).decode()
+    pieces = [name[start : start + longest] for start in range(0, len(name), longest)]
+    return folder.joinpath(*(f"@{piece}" for piece in pieces[:-1]), pieces[-1])
 
 
 class _Hashes:

@@ -14,24 +14,24 @@ import os
 import platform
 import re
 import resource
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Any, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 import everycell
 from everycell.base.files import has_fingerprint, quoted, sha256, write_json
-from everycell.base.untrusted import in_quotes, parse_json, text_of
+from everycell.base.untrusted import parse_json, text_of
 from everycell.base.validation import describe_fault
 from everycell.receipts.checkout import Checkout, state_of_code
 from everycell.receipts.code import files_by_code
+from everycell.receipts.fields import Receipt
 from everycell.receipts.uncovered import faults_of_uncovered_code
 from everycell.records.folders import Tier
-from everycell.records.registry import RelativePath, load_registry
+from everycell.records.registry import load_registry
 
 #: Packages whose versions a receipt contains: those that read inputs or compute results.
 PACKAGES = (
@@ -70,58 +70,6 @@ PACKAGES = (
     "transformers",
     "umap-learn",
 )
-
-
-class _File(BaseModel):
-    path: str
-    sha256: str
-
-
-class _Output(BaseModel):
-    # A foreign receipt must not refer to files outside its folder.
-    path: RelativePath
-    sha256: str
-
-
-def _check_names(files: list[Any]) -> list[Any]:
-    """Refuse a file that is listed twice, of which two hashes could be true or only one checked."""
-    names = Counter(os.path.normpath(file.path) for file in files)
-    if repeated := [name for name, number in names.items() if number > 1]:
-        raise ValueError(f"it lists {in_quotes(repeated[0])} {names[repeated[0]]} times")
-    return files
-
-
-def _check_time(text: str) -> str:
-    """Refuse a time in any format but that of `write_receipt`, since the crate copies it."""
-    time = datetime.fromisoformat(text)
-    if time.tzinfo is None or time.isoformat() != text:
-        raise ValueError(f"{text!r} does not have the form 2026-01-31T12:00:00+00:00")
-    return text
-
-
-class _Execution(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    finished: Annotated[str, AfterValidator(_check_time)] | None = None
-
-
-class _Receipt(BaseModel):
-    """Fields that verification requires; other fields are kept."""
-
-    model_config = ConfigDict(extra="allow")
-
-    artefact: str
-    tier: Tier
-    inputs: Annotated[list[_File], AfterValidator(_check_names)]
-    outputs: Annotated[list[_Output], Field(min_length=1), AfterValidator(_check_names)]
-    code: dict[str, Any]
-    execution: _Execution
-    content_sha256: str
-    #: Inputs that were perturbed; such a receipt certifies nothing.
-    perturbed: list[str] = []
-    #: Files with code that ran although neither `code` nor a package version covers it.
-    uncovered_code: dict[str, str] = {}
 
 
 class ReceiptError(Exception):
@@ -262,7 +210,7 @@ def read_receipt(path: Path) -> dict[str, Any]:
     """Read and validate a receipt."""
     try:
         receipt = parse_json(text_of(path), strict=True)
-        checked = _Receipt.model_validate(receipt).model_dump()
+        checked = Receipt.model_validate(receipt).model_dump()
         if with_hashes(receipt) != receipt:
             raise ReceiptError(
                 f"{path} was edited after it was written (its content does not match its hashes); "
@@ -277,7 +225,7 @@ def read_receipt(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ReceiptError(f"{path} cannot be read ({error.strerror}); rebuild it.") from None
     except ValidationError as error:
-        reason = describe_fault(_Receipt, error).rstrip(".")
+        reason = describe_fault(Receipt, error).rstrip(".")
     except ValueError as error:
         reason = str(error)
     raise ReceiptError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import logging
+import lzma
 import os
 import shutil
 import tarfile
@@ -244,7 +245,11 @@ def unpack(path: Path, member: str | None, target: Path) -> None:
             source = _member(path, member, open_files)
             with temporary.open("wb") as file:
                 shutil.copyfileobj(source, file, _CHUNK)
-    except (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error) as error:
+    # A RuntimeError is about a password or an unknown method.
+    except (
+        *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, EOFError, RuntimeError),
+        *(zlib.error, lzma.LZMAError, ValueError),
+    ) as error:
         raise CorpusError(
             f"{path} cannot be unpacked ({error}): remove it and start again."
         ) from error

@@ -20,7 +20,7 @@ import yaml
 from pydantic import ValidationError
 
 from everycell.cli import anonymous
-from everycell.cli.deposit import citation, zenodo_metadata
+from everycell.cli.deposit import citation, refuse_secrets, zenodo_metadata
 from everycell.receipts.receipts import ReceiptError, read_receipt, write_receipt
 from everycell.records.papers import PaperFile
 
@@ -197,6 +197,7 @@ def packed_again(times: int) -> bytes:
         (b"first" + zipped("a.txt", bytes(32 * 2**20)), True),
         (gzip.compress(bytes(2**20)), False),
         (packed_again(3), False),
+        (base64.b64encode(packed_again(1)), False),
     ],
     ids=[
         "gzip",
@@ -208,6 +209,7 @@ def packed_again(times: int) -> bytes:
         "after text",
         "small gzip",
         "3 times",
+        "base64",
     ],
 )
 def test_refuse_identities_bomb(tmp_path, content, is_bomb):
@@ -228,6 +230,23 @@ def test_refuse_identities_own_wheel(tmp_path, monkeypatch):
     archive.write_bytes(zipped(f"wheels/{wheel.name}", zipped("METADATA", b"By Ada Ode")))
     with pytest.raises(ReceiptError, match="METADATA"):
         anonymous.refuse_identities(archive, {"Ode": anonymous.FAMILY_NAME})
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "is_refused"),
+    [
+        ("OPENAI_API_KEY", "a-long-secret", True),
+        ("HF_TOKEN", "a-long-secret", True),
+        ("SHORT_SECRET", "secret", False),
+        ("GIT_AUTHOR_NAME", "a-long-secret", False),
+    ],
+)
+def test_refuse_secrets(tmp_path, monkeypatch, variable, value, is_refused):
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped("workflow/settings.yaml", b"key: a-long-secret"))
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ReceiptError, match=variable) if is_refused else nullcontext():
+        refuse_secrets(archive)
 
 
 def test_anonymise_receipt_stays_valid(tmp_path):

@@ -267,6 +267,16 @@ def test_init_values_of_other_cells(folder):
     assert "values.csv: the key columns are model, metric" in refused("init", *options)
 
 
+@pytest.mark.parametrize("name", ["", "TREC 2018="])
+def test_init_only_collection(folder, name):
+    """The judgements of the only collection need no name."""
+    rows = TABLE.replace("system,", "collection,system,").replace("\n", "\nTREC 2018,")
+    (folder / "table.csv").write_text(rows.removesuffix("TREC 2018,"))
+    options = ("--table", "table.csv", *RUNS[:-1], f"{name}qrels.txt")
+    assert call("init", "smith2026", *options)[0] == 0
+    assert 'collections=lambda wildcards: ["TREC 2018", "TREC 2018"]' in rule(folder / "smith2026")
+
+
 def test_init_values_of_several_files(folder):
     """Tools write a file per system; a cell may be in one of them."""
     lines = TABLE.splitlines(keepends=True)

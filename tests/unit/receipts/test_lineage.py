@@ -24,6 +24,7 @@ from everycell.receipts.lineage_checks import check_lineage, files_without_jobs
 from everycell.receipts.provenance import (
     NAME,
     JobRecord,
+    job_finder,
     read_lineage,
     snakemake_jobs,
     upstream_jobs,
@@ -42,7 +43,7 @@ def record(
     """Write a record as Snakemake does: its file name is the output's path."""
     name = urlsafe_b64encode(output.encode()).decode()
     folder = project / ".snakemake" / "metadata"
-    pieces = [name[start : start + 40] for start in range(0, len(name), 40)]
+    pieces = [name[start : start + 254] for start in range(0, len(name), 254)]
     path = folder.joinpath(*(f"@{piece}" for piece in pieces[:-1]), pieces[-1])
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"rule": rule, "input": list(inputs), "params": list(params), "log": [log]}
@@ -82,12 +83,16 @@ def result(project: Path, results: Path) -> None:
 
 
 def test_snakemake_jobs_outputs_and_long_names(tmp_path):
-    long = "work/" + "a" * 90 + "/é.run"
+    long = "work/" + "a" * 240 + "/é.run"
     for output in (long, "work/b.run"):
         record(tmp_path, output, rule="rank", inputs=["work/c", "work/b"])
     record(tmp_path, "work/d.run", rule="rank", log="logs/other.log")
     first, second = sorted(snakemake_jobs(tmp_path), key=lambda job: len(job.outputs), reverse=True)
     assert first.outputs == (long, "work/b.run") and first.inputs == ("work/b", "work/c")
+    find = job_finder(tmp_path / "results", tmp_path)
+    for output in (long, "work/b.run", "work/b.run/part"):
+        assert sorted(find(output)) == ["work/b", "work/c"]
+    assert find("work/other.run") is None
     assert second.outputs == ("work/d.run",)
 
 

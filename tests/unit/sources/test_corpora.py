@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +26,7 @@ from everycell.sources.published_files import (
     CorpusError,
     check_disk_space,
     find_published_file,
+    unpack,
 )
 from papers.abolghasemi2026.ch2_scidocs import read_scidocs
 from papers.lajewska2025.answerability_data import read_squad
@@ -238,3 +241,29 @@ def test_check_disk_space_adds_folders_of_one_disk(tmp_path, monkeypatch, free, 
         return
     with pytest.raises(CorpusError, match="The corpus needs"):
         check_disk_space("the corpus", needed)
+
+
+def packed_zip(method: int = zipfile.ZIP_DEFLATED) -> bytearray:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        archive.writestr("a", bytes(range(256)))
+    return bytearray(file.getvalue())
+
+
+@pytest.mark.parametrize("fault", ["password", "unknown method", "damaged", "no archive"])
+def test_unpack_hostile_archive(tmp_path, fault):
+    """Whatever an archive is, the error names it."""
+    content = packed_zip(zipfile.ZIP_LZMA if fault == "damaged" else zipfile.ZIP_DEFLATED)
+    directory = content.index(b"PK\1\2")
+    if fault == "password":
+        content[6] = content[directory + 8] = 1
+    elif fault == "unknown method":
+        content[8] = content[directory + 10] = 97
+    elif fault == "damaged":
+        content[45:60] = bytes([255] * 15)
+    else:
+        content = bytearray(b"text")
+    (tmp_path / "a.zip").write_bytes(content)
+    with pytest.raises(CorpusError, match="a.zip cannot be unpacked"):
+        unpack(tmp_path / "a.zip", "a", tmp_path / "a")
+    assert not (tmp_path / "a").exists()

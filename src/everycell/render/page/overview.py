@@ -20,9 +20,9 @@ from everycell.render.page.artefacts import (
     ArtefactOnPage,
     ClaimOnPage,
     ClaimTest,
-    TierOnPage,
     artefact_on_page,
 )
+from everycell.render.page.tiers import TierOnPage
 from everycell.render.verdict_tables import VerdictCell
 from everycell.render.vocabulary import GROUPS, page_of_chapter
 from everycell.verdicts.counts import Counts, count_chapters, total
