@@ -51,6 +51,12 @@ PLACEHOLDER = "N. N."
 SECRET = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)", re.IGNORECASE)
 #: Length from which the value of a variable is no ordinary word.
 SHORTEST_KEY = 12
+#: Private keys, and tokens of Hugging Face, GitHub, OpenAI and AWS.
+KEY = re.compile(
+    rb"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
+    rb"|\b(?:hf_[A-Za-z0-9]{34}|gh[opsru]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60}"
+    rb"|sk-(?:proj-|ant-)?[A-Za-z0-9]{32}|AKIA[A-Z0-9]{16}\b)"
+)
 LOCK = "requirements.lock"
 WHEELS = Path("wheels")
 DOCKERFILE = """\
@@ -102,7 +108,7 @@ def write_deposit(
 
 
 def refuse_secrets(archive: Path) -> None:
-    """Refuse an archive with the value of a variable such as `API_KEY` in a file."""
+    """Refuse an archive with a key in a file, or with the value of a variable such as `API_KEY`."""
     secrets = {
         name: value.encode()
         for name, value in os.environ.items()
@@ -111,6 +117,11 @@ def refuse_secrets(archive: Path) -> None:
     with zipfile.ZipFile(archive) as content:
         for file in content.namelist():
             data = content.read(file)
+            if KEY.search(data):
+                raise ReceiptError(
+                    f"{file} contains what looks like a key, so no deposit was written; remove it "
+                    "from that file."
+                )
             for name, value in secrets.items():
                 if value in data:
                     raise ReceiptError(

@@ -249,6 +249,28 @@ def test_refuse_secrets(tmp_path, monkeypatch, variable, value, is_refused):
         refuse_secrets(archive)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_refused"),
+    [
+        ("-----BEGIN OPENSSH PRIVATE" + " KEY-----", True),
+        ("-----BEGIN PRIVATE" + " KEY-----", True),
+        ("token: hf_" + "aB3" * 12, True),
+        ("token: ghp_" + "aB3" * 12, True),
+        ('{"key": "sk-' + "aB3" * 12 + '"}', True),
+        ("AKIA" + "Q7" * 8, True),
+        ("-----BEGIN PUBLIC KEY-----", False),
+        ("half_" + "aB3" * 12, False),
+        ("risk-" + "aB3" * 12, False),
+        ("a key of the table", False),
+    ],
+)
+def test_refuse_secrets_keys(tmp_path, text, is_refused):
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped("src/notes.txt", text.encode()))
+    with pytest.raises(ReceiptError, match=r"src/notes\.txt") if is_refused else nullcontext():
+        refuse_secrets(archive)
+
+
 def test_anonymise_receipt_stays_valid(tmp_path):
     path = tmp_path / "results/released/paper2026/table_1.receipt.json"
     path.parent.mkdir(parents=True)
