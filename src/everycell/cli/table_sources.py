@@ -208,7 +208,11 @@ def _adapt(
     for measure, rows in adapted.groupby(measures, sort=False):
         pairs = rows.merge(cells, on=list(keys), suffixes=("", "_published"))
         shares = rows["value"].map(as_number).dropna()
-        quotients = pairs["value_published"].map(as_number) / pairs["value"].map(as_number)
+        # Without any pair, pandas keeps both columns as texts.
+        published, own = (
+            pairs[name].map(as_number).astype(float) for name in ("value_published", "value")
+        )
+        quotients = published / own
         if shares.between(0, 1).all() and 50 < quotients[quotients < math.inf].median() < 200:
             scaled = rows.loc[shares.index, "value"].map(lambda text: f"{100 * Decimal(text):f}")
             adapted.loc[shares.index, "value"] = scaled

@@ -265,6 +265,9 @@ def test_init_values_of_other_cells(folder):
     assert "values.csv, line 6" in refused("init", "smith2026", *options)
     (folder / "values.csv").write_text(TABLE.replace("system", "model"))
     assert "values.csv: the key columns are model, metric" in refused("init", *options)
+    for rows in ("Other,F1,0.4\n", "Other,F1,0.4\nOther,F2,n.s.\n"):
+        (folder / "values.csv").write_text("system,metric,value\n" + rows)
+        assert "values.csv, line 2" in refused("init", "smith2026", *options)
 
 
 @pytest.mark.parametrize("name", ["", "TREC 2018="])

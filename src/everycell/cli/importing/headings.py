@@ -204,9 +204,10 @@ def name_columns(
     if measure is None and "metric" in row_names:
         name = "system" if "system" not in row_names else free
         return {column: [_join(key)] for column, key in keys.items()}, [name]
-    if measure is None and not any(is_measure(name) for key in keys.values() for name in key):
+    is_named = any(is_measure(name) for key in keys.values() for name in key)
+    if measure is None and numbers and not is_named:
         # A measure above all columns does not distinguish them, but names their values.
-        headings = texts[numbers[0]] if numbers else []
+        headings = texts[numbers[0]]
         common = [headings[row] for row in range(head) if row not in levels]
         measure = next(filter(is_measure, common), None)
     if measure is not None:

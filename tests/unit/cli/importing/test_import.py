@@ -325,6 +325,15 @@ def test_import_offers_become_comments(folder):
     assert check_records(load_papers(folder / "smith2026/published")) == []
 
 
+#: Two rows of headings, and a text below each row across its values.
+DETAILS = (
+    "<table><thead><tr><th></th><th></th><th colspan=2>BM25</th></tr>"
+    "<tr><th></th><th></th><th>nDCG@10</th><th>R@100</th></tr></thead>"
+    "<tr><td></td><td>A</td><td>.6</td><td>.1</td></tr>"
+    "<tr><td></td><td colspan=3>a command</td></tr></table>"
+)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "options", "message"),
     [
@@ -344,6 +353,7 @@ def test_import_offers_become_comments(folder):
         ("a.md", "|A|MAP|\n|-|-|\n|a|.1|\n|a|.2|\n", [], "row 3 of the table"),
         ("a.md", "|A|MAP|MAP|\n|-|-|-|\n|a|.1|.2|\n", [], "row 2 of the table"),
         ("a.md", "|A|B|\n|-|-|\n|a|b|\n", [], "a.md has a table without numbers"),
+        ("a.html", DETAILS, [], "a.html has a table without numbers"),
         ("a.csv", "A,B\na,1,2\n", [], "a.csv, row 2 has 3 fields"),
         ("a.csv", 'A,B\n"a,1\n', [], "a.csv cannot be read"),
         ("a.csv", "A;MAP\na;0.61\nb;0,58\n", [], "row 3 of the table (b): MAP is '0,58'"),
