@@ -32,21 +32,23 @@ def run_notebook(cells: list[dict[str, Any]]) -> tuple[dict[str, Any], list[list
         if is_shown:
             tree.body.pop()
         exec(compile(tree, cell["id"], "exec"), variables)
-        shown = []
+        displays = []
         if is_shown:
             value = eval(compile(ast.Expression(last.value), cell["id"], "eval"), variables)
             data = {"text/plain": repr(value)}
             if hasattr(value, "_repr_html_"):
                 data["text/html"] = value._repr_html_()
-            shown.append({"output_type": "execute_result", "execution_count": number, "data": data})
+            displays.append(
+                {"output_type": "execute_result", "execution_count": number, "data": data}
+            )
         for figure in map(plt.figure, plt.get_fignums()):
             picture = io.BytesIO()
             figure.savefig(picture, format="png", metadata={"Software": None})
             encoded = base64.b64encode(picture.getvalue()).decode()
             data = {"image/png": encoded, "text/plain": repr(figure)}
-            shown.append({"output_type": "display_data", "data": data})
+            displays.append({"output_type": "display_data", "data": data})
         plt.close("all")
-        outputs.append([{**output, "metadata": {}} for output in shown])
+        outputs.append([{**output, "metadata": {}} for output in displays])
     return variables, outputs
 
 
@@ -63,10 +65,10 @@ def main() -> None:
             os.chdir(folder)
             _, outputs = run_notebook(notebook["cells"])
             os.chdir(FOLDER.resolve())
-        for number, (cell, shown) in enumerate(
+        for number, (cell, displays) in enumerate(
             zip(code_of(notebook["cells"]), outputs, strict=True), 1
         ):
-            cell |= {"execution_count": number, "outputs": shown}
+            cell |= {"execution_count": number, "outputs": displays}
         text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
         path.write_text(f"{text}\n", encoding="utf-8")
 

@@ -49,9 +49,7 @@ class _Line(BaseModel):
     answer: str | None
     documents: Annotated[list[str], Field(min_length=1)] | Annotated[int, Field(ge=1, le=1_000_000)]
     relevant: Annotated[list[str | int], Field(min_length=1)]
-    condition: Annotated[
-        str, Field(min_length=1, validation_alias=AliasChoices("condition", "arm"))
-    ] = CONDITION
+    condition: Annotated[str, Field(min_length=1)] = CONDITION
     finish: Annotated[
         str | None, Field(validation_alias=AliasChoices("finish", "finish_reason"))
     ] = None

@@ -294,10 +294,3 @@ def test_citations_null_answer(write):
     code, _, err = call("citations", write(lines))
     assert code == 0
     assert "1 of 4 answers are empty (token limit: 1)" in err
-
-
-def test_citations_arm_is_read_as_condition(write):
-    """Files with the earlier name of the field are not pooled to one condition."""
-    renamed = [{"arm": line.pop("condition"), **line} for line in lines_of()]
-    rows = said_in_json("citations", write(renamed))["rows"]
-    assert rows == said_in_json("citations", write(lines_of(), "b.jsonl"))["rows"]
