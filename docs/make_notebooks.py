@@ -23,6 +23,8 @@ def run_notebook(cells: list[dict[str, Any]]) -> tuple[dict[str, Any], list[list
 
     variables: dict[str, Any] = {}
     outputs = []
+    # A figure that the process has left open is none of the notebook's.
+    plt.close("all")
     for number, cell in enumerate(code_of(cells), 1):
         source = "".join(cell["source"])
         tree = ast.parse(source)
