@@ -337,21 +337,32 @@ def test_profile_executor_without_plugin(tmp_path, executor, line):
             ProfileConfigFileParser().parse(stream)
 
 
+#: A Snakemake with a stubborn job that is interrupted twice; it prints how the job ended.
+INTERRUPTED = """\
+import signal, subprocess, sys
+import snakemake_logger_plugin_everycell as plugin
+child = subprocess.Popen([sys.executable, "stubborn.py"], stdout=subprocess.PIPE)
+child.stdout.readline()
+try:
+    plugin._interrupt(signal.SIGINT, None)
+except KeyboardInterrupt:
+    print(child.poll())
+signal.raise_signal(signal.SIGINT)
+print(child.wait(60), signal.getsignal(signal.SIGINT) is signal.SIG_DFL)
+"""
+
+
 def test_kill_jobs_second_interrupt(tmp_path):
-    """A job that ignores Ctrl-C ends with the second one; the third would end this process."""
-    script = tmp_path / "stubborn.py"
-    script.write_text(STUBBORN.replace("time.sleep", "print(flush=True); time.sleep"))
-    child = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE)
-    child.stdout.readline()
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            plugin._interrupt(signal.SIGINT, None)
-        assert child.poll() is None
-        signal.raise_signal(signal.SIGINT)
-        assert child.wait(60) == -signal.SIGKILL
-        assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
-    finally:
-        signal.signal(signal.SIGINT, before)
-        child.kill()
-        child.stdout.close()
+    """A job that ignores Ctrl-C ends with the second one; the third would end Snakemake."""
+    stubborn = STUBBORN.replace("time.sleep", "print(flush=True); time.sleep")
+    (tmp_path / "stubborn.py").write_text(stubborn)
+    # All children of the process are ended: in this one also pytest's.
+    process = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert process.stdout == f"None\n{-signal.SIGKILL} True\n"
