@@ -13,6 +13,7 @@ from setup.wheels import REPOSITORY, UV, Environment, build_wheel
 
 from everycell import __version__
 from everycell.cli import GROUPS, HEADINGS
+from everycell.cli.placeholders import EXAMPLE_DATA, PLACEHOLDERS
 from everycell.cli.table_sources import EXAMPLE
 
 FREEZE = (UV, "pip", "freeze", "--python")
@@ -38,6 +39,16 @@ def environment(tmp_path_factory) -> Environment:
 
 #: Modules that a repository with runs, values and CSV files does not need.
 HEAVY = ("torch", "lightgbm", "shap", "umap", "numba", "sklearn", "httpx2", "pyserini")
+
+
+#: Value of the templates -> what an author writes instead.
+NEW_FACTS = dict(
+    zip(
+        [*PLACEHOLDERS.values(), EXAMPLE_DATA],
+        ["On bees", "Ada Ode, Bob Bee", "Bees 2026", "CC-BY-4.0", "Flights of bees"],
+        strict=True,
+    )
+)
 
 
 def help_pages() -> list[list[str]]:
@@ -74,14 +85,14 @@ def test_light_extra(tmp_path):
 
 def check_deposits_run_elsewhere(environment: Environment, repository: Path, folder: Path) -> None:
     """Archives for everyone and for reviewers, unpacked in empty folders."""
-    paper = repository / "published/paper2026/paper.yaml"
+    records = repository / "published/paper2026"
     refused = environment.run(*DEPOSIT, "../no.zip", cwd=repository, fails=True)
-    assert "paper.yaml" in refused and "N. N." in refused
-    text = paper.read_text(encoding="utf-8")
-    for old, new in (("N. N.", "Ada Ode, Bob Bee"), ("none stated", "CC-BY-4.0")):
-        assert text.count(old) == 1
-        text = text.replace(old, new)
-    paper.write_text(text, encoding="utf-8")
+    assert "paper.yaml, line " in refused and "registry.yaml, line " in refused
+    for path in (records / "paper.yaml", records / "registry.yaml"):
+        text = path.read_text(encoding="utf-8")
+        for old, new in NEW_FACTS.items():
+            text = text.replace(old, new)
+        path.write_text(text, encoding="utf-8")
     with (repository / "config.yaml").open("a", encoding="utf-8") as file:
         file.write("repository: https://host/ada/bees\n")
     environment.run("everycell", "page", cwd=repository)

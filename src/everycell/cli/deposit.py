@@ -24,6 +24,7 @@ from everycell.base.files import atomic_path
 from everycell.base.installation import locked_requirements, requirement, wheel_file
 from everycell.cli.anonymous import anonymise, authors_of, identities, refuse_identities
 from everycell.cli.crate import copy_project, pack, refuse_link
+from everycell.cli.placeholders import find_placeholders
 from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
 from everycell.receipts.lineage_checks import check_lineage
@@ -45,8 +46,6 @@ from everycell.verdicts.results import collect
 from everycell.verdicts.verdicts import NO_AUDITS
 from everycell.workflow.deviations import find_deviations
 
-#: Authors of a template, which a deposit must not have.
-PLACEHOLDER = "N. N."
 #: Name of a variable with a secret.
 SECRET = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)", re.IGNORECASE)
 #: Length from which the value of a variable is no ordinary word.
@@ -82,6 +81,7 @@ def write_deposit(
     anonymous: bool = False,
 ) -> Path:
     """Write a project and its verified results as one zip archive."""
+    refuse_placeholders(project)
     pages = check_results(results, out, project, cache, papers, audits)
     forbidden = identities(results, project, papers) if anonymous else {}
     with TemporaryDirectory(prefix="everycell-deposit-") as folder:
@@ -89,7 +89,6 @@ def write_deposit(
         copy_project(project, copy, results, pages)
         registry = load_registry()
         if papers:
-            _refuse_placeholders(papers)
             if anonymous:
                 anonymise(copy, papers)
                 papers = load_papers(copy / "published")
@@ -203,13 +202,20 @@ def _short_commit(commit: str | None) -> str:
     return commit[:12] if commit else "unknown"
 
 
-def _refuse_placeholders(papers: Mapping[str, Paper]) -> None:
-    for key, paper in papers.items():
-        if paper.authors == PLACEHOLDER:
-            raise ReceiptError(
-                f"published/{key}/paper.yaml: `authors` is {PLACEHOLDER!r}, as in the template; "
-                "fill in title, authors, reference and licence, then run `everycell page`."
-            )
+def refuse_placeholders(project: Path) -> None:
+    """Refuse records and registries with values of the templates."""
+    lines = [
+        f"{path.relative_to(project)}, line {line} ({', '.join(fields)})"
+        for path in sorted((project / "published").glob("*/*.yaml"))
+        for line, fields in find_placeholders(path).items()
+    ]
+    if lines:
+        raise ReceiptError(
+            f"{'; '.join(lines)}: as in the templates, so no deposit was written; write title, "
+            "authors, reference and licence of the paper in paper.yaml, and authors, paper and "
+            "licence of the data in registry.yaml (`none stated` if the authors state no licence), "
+            "then run `everycell page`."
+        )
 
 
 def _write_metadata(
