@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock, Timeout
 
 from everycell.base.files import NO_SPACE, sha256
+from everycell.base.untrusted import printable_line
 from everycell.records.registry import (
     CacheError,
     DataSet,
@@ -349,7 +350,8 @@ def _unpack(path: Path, form: Form, part: Path) -> None:
     except (gzip.BadGzipFile, EOFError, zlib.error, tarfile.TarError, ValueError) as error:
         raise SourceError(
             f"{path} has the registered sha256 {form.sha256} but cannot be unpacked as "
-            f"{form.packed} ({error}); report this as an error in the registry."
+            f"{form.packed} ({printable_line(str(error))}); report this as an error in the "
+            "registry."
         ) from error
 
 

@@ -11,6 +11,7 @@ from data_errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everycell.base.errors import DataError
 from everycell.metrics.term_counts import (
     blank_tokens,
     check_counts,
@@ -269,6 +270,14 @@ def test_read_words_byte_order_mark(tmp_path, kind):
     path.write_bytes(2 * ("\ufeff" + LINES[kind].rstrip("\n") + "\n").encode())
     with pytest.raises(ValueError, match="line [0-9] has a byte order mark"):
         list(read_documents(path))
+
+
+def test_read_documents_doubled_key(tmp_path):
+    path = tmp_path / "passages.jsonl"
+    path.write_text(LINES["jsonl"] + '{"id": "d2", "text": "he", "id": "d3"}\n')
+    with pytest.raises(DataError) as caught:
+        list(read_documents(path))
+    assert (caught.value.path, caught.value.row) == (path, 2)
 
 
 @pytest.mark.parametrize("kind", LINES)
