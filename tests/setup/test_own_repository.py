@@ -13,6 +13,7 @@ from setup.wheels import REPOSITORY, UV, Environment, build_wheel
 
 from everycell import __version__
 from everycell.cli import GROUPS, HEADINGS
+from everycell.cli.deposit import INSTALL_LOCKED
 from everycell.cli.placeholders import EXAMPLE_DATA, PLACEHOLDERS
 from everycell.cli.table_sources import EXAMPLE
 
@@ -102,8 +103,14 @@ def check_deposits_run_elsewhere(environment: Environment, repository: Path, fol
         environment.run(*DEPOSIT, f"../{name}.zip", *options, cwd=repository)
         unpacked = folder / name
         shutil.unpack_archive(folder / f"{name}.zip", unpacked)
-        for command in (["everycell", "check"], ["everycell", "verify"], ["snakemake", "-n"]):
+        outputs = [
             environment.run(*command, cwd=unpacked)
+            for command in (["everycell", "check"], ["everycell", "verify"], ["snakemake", "-n"])
+        ]
+        assert "cannot be checked" not in outputs[1]
+        # One job gets all files of data/.
+        assert re.findall(r"^fetch\S*", outputs[2], re.MULTILINE) == ["fetch_own_paper2026-data"]
+        assert INSTALL_LOCKED in (unpacked / "README.md").read_text(encoding="utf-8")
         texts = {
             path: path.read_text(encoding="utf-8", errors="ignore")
             for path in unpacked.rglob("*")

@@ -24,6 +24,7 @@ from everycell.base.files import atomic_path
 from everycell.base.installation import locked_requirements, requirement, wheel_file
 from everycell.cli.anonymous import anonymise, authors_of, identities, refuse_identities
 from everycell.cli.crate import copy_project, pack, refuse_link
+from everycell.cli.new_paper import INSTALL
 from everycell.cli.placeholders import find_placeholders
 from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
@@ -37,10 +38,10 @@ from everycell.receipts.receipts import (
     receipts_in,
     verify,
 )
+from everycell.records.folders import OWN_DATA
 from everycell.records.papers import Paper, load_papers
 from everycell.records.registry import load_registry, read_part
 from everycell.render.page.pages import INDEX, outdated_pages, pages_of, write_page
-from everycell.sources.fetch import OWN_DATA
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.results import collect
 from everycell.verdicts.verdicts import NO_AUDITS
@@ -57,6 +58,8 @@ KEY = re.compile(
     rb"|sk-(?:proj-|ant-)?[A-Za-z0-9]{32}|AKIA[A-Z0-9]{16}\b)"
 )
 LOCK = "requirements.lock"
+#: How a deposit is installed: of a wheel on this machine, its pyproject.toml cannot know the path.
+INSTALL_LOCKED = f"python -m pip install --no-deps -r {LOCK}"
 WHEELS = Path("wheels")
 DOCKERFILE = """\
 # Makes the results of this deposit: docker build --tag results . && docker run --rm results
@@ -249,6 +252,11 @@ def _write_metadata(
             pattern = r'"everycell-repro\[([^"\]]+)\] @ [^"]*"'
             replacement = '"' + requirement(r"\1", released=True) + '"'
             pyproject.write_text(re.sub(pattern, replacement, text), encoding="utf-8")
+        for path in filter(Path.is_file, (copy / "README.md", pyproject)):
+            text = path.read_text(encoding="utf-8")
+            # Not the beginning of another command, such as `pip install ./src`.
+            text = re.sub(rf"{re.escape(INSTALL)}(?![\w./-])", INSTALL_LOCKED, text)
+            path.write_text(text, encoding="utf-8")
     for name, text in files.items():
         if not (copy / name).exists():
             (copy / name).write_text(text, encoding="utf-8")

@@ -23,10 +23,9 @@ from everycell.cli.table_sources import RUNNERS, TableSource
 from everycell.config import Config
 from everycell.records.cells import RecordError
 from everycell.records.checks import write_schemas
-from everycell.records.folders import PAPERS, TIERS
+from everycell.records.folders import OWN_DATA, PAPERS, TIERS
 from everycell.records.registry import forget_registry, load_registry
 from everycell.sources.additions import add_file
-from everycell.sources.fetch import OWN_DATA
 from everycell.workflow import FOLDER
 
 #: File of a new repository -> its template.
@@ -42,6 +41,8 @@ REPOSITORY_TEMPLATES = {
     ".gitignore": "gitignore.j2",
     ".github/workflows/reproduce.yml": "github_workflow.yml",
 }
+#: How a clone of a new repository is installed, in its README and its pyproject.toml.
+INSTALL = "python -m pip install ."
 #: File of a new paper -> its template.
 PAPER_TEMPLATES = {
     "published/{key}/paper.yaml": "paper.yaml.j2",
@@ -73,7 +74,11 @@ def make_repository(folder: Path, key: str, source: TableSource) -> None:
         # This folder gets the usual permissions, unlike the temporary one.
         root = temporary / "repository"
         (root / OWN_DATA).mkdir(parents=True)
-        _write_files(root, REPOSITORY_TEMPLATES, {"key": key, "requirement": requirement()})
+        _write_files(
+            root,
+            REPOSITORY_TEMPLATES,
+            {"key": key, "requirement": requirement(), "install": INSTALL},
+        )
         write_schemas(root / "workflow" / "schemas")
         _write_paper(root, key, source)
         target.parent.mkdir(parents=True, exist_ok=True)
