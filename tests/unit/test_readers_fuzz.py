@@ -703,7 +703,9 @@ class Touch:
 # --- one reader of JSON -------------------------------------------------------------------------
 
 #: Files that may call `json` itself: the one safe reader, and a report over a pipe of our own.
-JSON_READERS = {"base/untrusted.py", "workflow/scratch.py"}
+JSON_READERS = {"base/untrusted.py", "base/validation.py", "workflow/scratch.py"}
+#: Other readers, which use the last of two equal keys.
+OTHER_READERS = {"model_validate_json", "validate_json", "from_json"}
 
 
 def loads_json(text: str) -> bool:
@@ -715,6 +717,8 @@ def loads_json(text: str) -> bool:
                 return True
         if isinstance(node, ast.Import):
             names |= {alias.asname for alias in node.names if alias.name == "json" and alias.asname}
+        if isinstance(node, ast.Attribute) and node.attr in OTHER_READERS:
+            return True
     return any(
         isinstance(node, ast.Attribute)
         and node.attr in ("load", "loads", "JSONDecoder", "decoder")
@@ -741,6 +745,7 @@ def test_json_only_safe_reader():
         "from json import loads\nloads(x)",
         "from json import load as read\nread(x)",
         "import json\nread = json.JSONDecoder",
+        "Entry.model_validate_json(x)",
     ],
 )
 def test_json_other_reader_is_found(text):

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from everycell.base.errors import DataError
 from everycell.text.documents import read_documents
 
 LINES = {"tsv": "d1\tshe\nd2\the\n", "jsonl": '{"id": "d1", "text": "she"}\n'}
@@ -17,6 +18,14 @@ def test_read_documents_byte_order_mark(tmp_path, kind):
     path.write_bytes(2 * ("\ufeff" + LINES[kind].rstrip("\n") + "\n").encode())
     with pytest.raises(ValueError, match="line [0-9] has a byte order mark"):
         list(read_documents(path))
+
+
+def test_read_documents_doubled_key(tmp_path):
+    path = tmp_path / "passages.jsonl"
+    path.write_text(LINES["jsonl"] + '{"id": "d2", "text": "he", "id": "d3"}\n')
+    with pytest.raises(DataError) as caught:
+        list(read_documents(path))
+    assert (caught.value.path, caught.value.row) == (path, 2)
 
 
 @pytest.mark.parametrize("kind", LINES)
