@@ -28,6 +28,8 @@ from everycell.cli.anonymous import (
     suspicions,
 )
 from everycell.cli.crate import copy_project, pack, refuse_link
+from everycell.cli.new_paper import INSTALL
+from everycell.cli.placeholders import find_placeholders
 from everycell.cli.secret_files import refuse_secrets
 from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
@@ -41,18 +43,18 @@ from everycell.receipts.receipts import (
     receipts_in,
     verify,
 )
+from everycell.records.folders import OWN_DATA
 from everycell.records.papers import Paper, load_papers
 from everycell.records.registry import load_registry, read_part
 from everycell.render.page.pages import INDEX, outdated_pages, pages_of, write_page
-from everycell.sources.fetch import OWN_DATA
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.results import collect
 from everycell.verdicts.verdicts import NO_AUDITS
 from everycell.workflow.deviations import find_deviations
 
-#: Authors of a template, which a deposit must not have.
-PLACEHOLDER = "N. N."
 LOCK = "requirements.lock"
+#: How a deposit is installed: of a wheel on this machine, its pyproject.toml cannot know the path.
+INSTALL_LOCKED = f"python -m pip install --no-deps -r {LOCK}"
 WHEELS = Path("wheels")
 DOCKERFILE = """\
 # Makes the results of this deposit: docker build --tag results . && docker run --rm results
@@ -77,6 +79,7 @@ def write_deposit(
     anonymous: bool = False,
 ) -> Path:
     """Write a project and its verified results as one zip archive."""
+    refuse_placeholders(project)
     pages = check_results(results, out, project, cache, papers, audits)
     forbidden = identities(results, project, papers) if anonymous else {}
     suspicious = suspicions(papers)
@@ -85,7 +88,6 @@ def write_deposit(
         copy_project(project, copy, results, pages)
         registry = load_registry()
         if papers:
-            _refuse_placeholders(papers)
             if anonymous:
                 anonymise(copy, papers)
                 papers = load_papers(copy / "published")
@@ -177,13 +179,20 @@ def _short_commit(commit: str | None) -> str:
     return commit[:12] if commit else "unknown"
 
 
-def _refuse_placeholders(papers: Mapping[str, Paper]) -> None:
-    for key, paper in papers.items():
-        if paper.authors == PLACEHOLDER:
-            raise ReceiptError(
-                f"published/{key}/paper.yaml: `authors` is {PLACEHOLDER!r}, as in the template; "
-                "fill in title, authors, reference and licence, then run `everycell page`."
-            )
+def refuse_placeholders(project: Path) -> None:
+    """Refuse records and registries with values of the templates."""
+    lines = [
+        f"{path.relative_to(project)}, line {line} ({', '.join(fields)})"
+        for path in sorted((project / "published").glob("*/*.yaml"))
+        for line, fields in find_placeholders(path).items()
+    ]
+    if lines:
+        raise ReceiptError(
+            f"{'; '.join(lines)}: as in the templates, so no deposit was written; write title, "
+            "authors, reference and licence of the paper in paper.yaml, and authors, paper and "
+            "licence of the data in registry.yaml (`none stated` if the authors state no licence), "
+            "then run `everycell page`."
+        )
 
 
 def _write_metadata(
@@ -217,6 +226,11 @@ def _write_metadata(
             pattern = r'"everycell-repro\[([^"\]]+)\] @ [^"]*"'
             replacement = '"' + requirement(r"\1", released=True) + '"'
             pyproject.write_text(re.sub(pattern, replacement, text), encoding="utf-8")
+        for path in filter(Path.is_file, (copy / "README.md", pyproject)):
+            text = path.read_text(encoding="utf-8")
+            # Not the beginning of another command, such as `pip install ./src`.
+            text = re.sub(rf"{re.escape(INSTALL)}(?![\w./-])", INSTALL_LOCKED, text)
+            path.write_text(text, encoding="utf-8")
     for name, text in files.items():
         if not (copy / name).exists():
             (copy / name).write_text(text, encoding="utf-8")

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from everycell.cli.placeholders import PLACEHOLDERS
 from everycell.cli.printing import pluralise
+from everycell.records.folders import OWN_DATA
 from everycell.records.registry import read_part
 from everycell.render.page.overview import PaperOnPage
-from everycell.sources.fetch import OWN_DATA
 from everycell.verdicts.counts import COMPUTED
 from everycell.verdicts.headlines import describe_verdicts
 from everycell.verdicts.record_checks import check_paper
@@ -86,7 +87,7 @@ def _available(paper: PaperOnPage, root: Path) -> Iterator[tuple[str, str]]:
         groups.setdefault(group, []).append(key)
     for (kind, text), keys in groups.items():
         yield kind, f"{pluralise(len(keys), 'data file')} {text}, such as {keys[0]}"
-    if paper.about.licence == "none stated":
+    if paper.about.licence in ("none stated", PLACEHOLDERS["licence"]):
         yield "missing", "a licence: `licence` in paper.yaml is not stated"
     else:
         yield "evidence", f"licence: {paper.about.licence}"

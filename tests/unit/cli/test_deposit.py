@@ -23,7 +23,8 @@ from PIL import Image
 from pydantic import ValidationError
 
 from everycell.cli import anonymous
-from everycell.cli.deposit import citation, zenodo_metadata
+from everycell.cli.deposit import citation, refuse_placeholders, zenodo_metadata
+from everycell.cli.placeholders import PLACEHOLDERS
 from everycell.cli.secret_files import refuse_secrets
 from everycell.receipts.receipts import ReceiptError, read_receipt, write_receipt
 from everycell.records.papers import PaperFile
@@ -56,6 +57,32 @@ def test_citation_of_two_papers():
     names = [author["name"] for author in content["authors"]]
     assert names == ["Ada Ode", "Bob de Bee", "Cy Dee"]
     assert [reference["title"] for reference in content["references"]] == ["On bees", "Wasps"]
+
+
+PLACES = {
+    "paper.yaml": "# first\ntitle: On bees\nauthors: {authors}\nlicence: '{licence}'\n",
+    "registry.yaml": "sets:\n  bees: {{authors: {authors}, paper: {title}}}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "filled", "fields"),
+    [
+        ("paper.yaml", {}, "line 3 (authors); published/b2026/paper.yaml, line 4 (licence)"),
+        ("paper.yaml", {"authors": "A. Ode"}, "line 4 (licence)"),
+        ("paper.yaml", {"authors": "A. Ode", "licence": "none stated"}, None),
+        ("registry.yaml", {}, "line 2 (authors, paper)"),
+        ("registry.yaml", {"authors": "A. Ode"}, "line 2 (paper)"),
+        ("registry.yaml", {"authors": "N. N. Ode", "title": "On bees"}, None),
+    ],
+)
+def test_refuse_placeholders(tmp_path, name, filled, fields):
+    path = tmp_path / "published/b2026" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(PLACES[name].format(**PLACEHOLDERS | filled))
+    with pytest.raises(ReceiptError) if fields else nullcontext() as error:
+        refuse_placeholders(tmp_path)
+    assert fields is None or f"published/b2026/{name}, {fields}: " in str(error.value)
 
 
 AUTHORS = "Ada Ode, Bob de Bee, Cy Müller, Dee Łukasz"

@@ -27,13 +27,17 @@ from everycell.trec.runs import normalise_name
 _ARROWS = "↑↓▲▼⇑⇓"
 _UNIT = re.compile(rf"(?<!\s)\s*+[(\[]\s*+(?:in )?(%|[{_ARROWS}])\s*+[)\]]")
 _WORD = re.compile(r"[^\W\d_]{2}")
-_COLLECTIONS = re.compile(r"data_?sets?|collections?|corpus|corpora|benchmarks?|tasks?|test_sets?")
+_COLLECTIONS = re.compile(
+    r"(test_)?(data_?sets?|collections?|corpus|corpora|benchmarks?|tasks?)(_and_\w+|_names?)?"
+    r"|test_sets?"
+)
 _MEASURES = re.compile(r"metrics?|measures?")
 #: Collections whose names rows may have, in lower-case letters and digits.
 _KNOWN_COLLECTIONS = re.compile(
     r"(trec)?(dl|cast|deep|robust|core|covid|news|web)(20)?\d*|nfcorpus|fiqa(2018)?|scifact|scidocs|"
     r"(climate)?fever|arguana|hotpotqa|touche(2020)?|quora|nq|naturalquestions|msmarco(dev)?|"
-    r"dbpedia(entity)?|cqadupstack|bioasq|signal1m(rt)?|triviaqa|squad|trec(19|20)\d\d.*track.*"
+    r"dbpedia(entity)?|cqadupstack|bioasq|signal1m(rt)?|triviaqa|squad|"
+    r"(disks?\d+)?trec\d.*(track|task).*|topics.+"
 )
 
 
@@ -41,12 +45,13 @@ def count_head(table: SourceTable) -> int:
     """Rows of the heading: those declared, and rows directly below that go on with it.
 
     Such a row has no values, and its first cell is blank or that of the row above: a row with a
-    name of its own is data, even if none of its values can be read.
+    name of its own is data, even if none of its values can be read. The exception is the row below
+    blank first cells and headings across columns, if it has words in all columns.
     """
     head = max(table.head, 1)
     while head < len(table.rows) - 1:
         row, above = table.rows[head], table.rows[head - 1]
-        if row[0].text and row[0].text != above[0].text:
+        if row[0].text and row[0].text != above[0].text and not _is_below_spans(table, head):
             break
         if (
             is_spanning(row)
@@ -56,6 +61,15 @@ def count_head(table: SourceTable) -> int:
             break
         head += 1
     return min(head, len(table.rows) - 1)
+
+
+def _is_below_spans(table: SourceTable, head: int) -> bool:
+    above = [cell.text for cell in table.rows[head - 1] if cell.text]
+    words = [cell.text for cell in table.rows[head] if cell.text]
+    has_corner = any(row[0].text for row in table.rows[:head])
+    is_filled = len(words) > len(above) or len(words) == len(table.rows[head])
+    is_word = not any(map(begins_with_number, words))
+    return not has_corner and len(set(above)) < len(above) and is_filled and is_word
 
 
 def label_of_column(table: SourceTable, head: int, column: int) -> str:
@@ -96,8 +110,8 @@ def name_rows(
         raise DataError(path, fault="has a table without names of rows", fix="add a first column")
     _fill_down(table, body, texts)
     leading = [column for number, column in enumerate(texts) if column == texts[0] + number]
-    # Names come before references such as "[1] (2a)".
-    by_words = sorted(leading, key=lambda column: not _has_words(table, body, column))
+    # Names come before numbers of rows and references such as "[1] (2a)".
+    words = [column for column in leading if _has_words(table, body, column)]
 
     def keys_of(columns: Sequence[int], *, grouped: bool) -> dict[int, list[str]]:
         heading = {row: [_group_of(row, groups)] if grouped else [] for row in body}
@@ -106,7 +120,9 @@ def name_rows(
             for row in body
         }
 
-    choices = [([column], False) for column in by_words] + [(leading, False), (list(texts), False)]
+    choices = [([column], False) for column in words] + [(words, False)] * bool(words)
+    choices += [([column], False) for column in leading if column not in words]
+    choices += [(leading, False), (list(texts), False)]
     choices += [([texts[0]], True), (leading, True)] if groups else []
     if table.keys:
         choices = [(list(texts)[: table.keys], False)]

@@ -22,6 +22,7 @@ from everycell.cli.importing.headings import (
 )
 from everycell.cli.importing.long_tables import one_value_per_row
 from everycell.cli.importing.offers import BOLD, UNDERLINED
+from everycell.cli.importing.pairs import split_columns
 from everycell.cli.importing.rows import (
     is_group,
     is_measure,
@@ -73,7 +74,7 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
     """Read the published cells; `measure` is that of all values if only the caption names it."""
     notes: list[str] = []
     head = count_head(table)
-    table = one_value_per_row(table, head, notes)
+    table = split_columns(one_value_per_row(table, head, notes), head, notes)
     body = [row for row in range(head, len(table.rows)) if not is_spanning(table.rows[row])]
     if remarks := len(table.rows) - head - len(body) - sum(map(is_group, table.rows[head:])):
         notes.append(f"Not imported, since they are remarks: {pluralise(remarks, 'row')}.")
@@ -139,17 +140,19 @@ def _kinds_of_columns(
     body: Sequence[int],
     parts: Mapping[tuple[int, int], list[Part] | None],
 ) -> tuple[list[int], list[int]]:
-    """Columns of text and columns of values; a text across columns decides neither."""
+    """Columns of text and columns of values; texts across columns and rows of words decide none."""
     texts: list[int] = []
     numbers: list[int] = []
-    for column in range(len(table.rows[0])):
-        cells = [parts[row, column] for row in body]
-        if not any(cell != [] for cell in cells):
+    columns = range(len(table.rows[0]))
+    is_number = {position: bool(cell) and is_numeric(cell[0]) for position, cell in parts.items()}
+    deciding = [row for row in body if any(is_number[row, column] for column in columns)]
+    for column in columns:
+        if not any(parts[row, column] != [] for row in body):
             continue
         unread = sum(
-            parts[row, column] is None and not spans_columns(table, row, column) for row in body
+            parts[row, column] is None and not spans_columns(table, row, column) for row in deciding
         )
-        numeric = sum(bool(cell) and is_numeric(cell[0]) for cell in cells)
+        numeric = sum(is_number[row, column] for row in body)
         is_value = numeric > unread or (
             numeric > 0 and is_measure(label_of_column(table, head, column))
         )

@@ -86,6 +86,10 @@ _PAIRS = (
         (LOW, HIGH),
     ),
 )  # fmt: skip
+#: References, dates, hashes and "3-shot", which begin with digits but are no values.
+_NAME_WITH_DIGITS = re.compile(
+    r"\[\d+\]\s*(?:\(|$)|\d{4}-\d\d(?:-\d\d)?$|(?=\d*[a-f])[\da-f]{8,}$|\d+-[a-zA-Z]"
+)
 _POINT_OR_GROUP = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}")
 _EXPONENT = re.compile(r"[×x·]\s?10$")
 
@@ -162,7 +166,7 @@ def is_numeric(part: Part) -> bool:
 
 def begins_with_number(text: str) -> bool:
     """Whether a text is rather a value than a name: "~0.3" or "3/4", not "BM25" or "[1] (2a)"."""
-    return re.match(r"(?!\[\d+\]\s*(?:\(|$))\W*\d", text) is not None
+    return not _NAME_WITH_DIGITS.match(text) and re.match(r"\W*\d", text) is not None
 
 
 def _trim(number: str) -> str:

@@ -169,3 +169,86 @@ def test_import_heading_beside_others():
 def test_import_dashes(dashes):
     text = f"|M|MAP|P@5|\n|-|-|-|\n|A|.1|.2|\n|B|.1|{dashes}|\n|C|.1|{dashes}|\n"
     assert [row[-1] for row in imported("a.md", text)[1]].count("–") == 2
+
+
+@pytest.mark.parametrize("cell", ["td", "th"])
+def test_import_two_rows_of_heading(cell):
+    """Without `th` and `thead`, words below headings across columns go on with the heading."""
+    text = (
+        f"<table><tbody><tr><{cell}><{cell} colspan=2>BM25<{cell} colspan=2>PL2<{cell}>DFRee"
+        f"<tr><{cell}>Collection and tasks<{cell}>b<{cell}>MAP<{cell}>c<{cell}>MAP<{cell}>MAP"
+        "<tr><td>WT9, small task<td>.1<td>.2<td>3.1<td>.4<td>.5"
+        "<tr><td>Disk 7<td>.1<td>.2<td>3.1<td>.4<td>.6</table>"
+    )
+    columns, values, _ = imported("a.html", text)
+    assert columns == ["collection", "system", "metric", "value"]
+    assert len(values) == 10 and values[-1] == ["Disk 7", "DFRee", "MAP", ".6"]
+
+
+def test_import_row_of_words_below_heading_across():
+    """A row that is narrower than the heading is no heading."""
+    text = (
+        "<table><tr><td><td colspan=2>MAP<td>P@5<tr><td><td>dev<td>test<td>dev"
+        "<tr><td>A<td>x<td>y<tr><td>B<td>.1<td>.2<td>.3</table>"
+    )
+    assert "without numbers: A." in imported("a.html", text)[2]
+
+
+@pytest.mark.parametrize(
+    ("heading", "cells", "names"),
+    [
+        ("Dev / Test", ["65.3 / 72.4", "1 / 2"], ["Dev", "Test"]),
+        ("R@1/5/10", ["**65.3**/72.4/81", "1/2/3"], ["R@1", "R@5", "R@10"]),
+        ("MAP/P@5", ["65.3/72.4", "–"], ["MAP", "P@5"]),
+        ("EM/F1", ["65.3/72.4 ± 0.1", "OOM"], ["EM", "F1"]),
+    ],
+)
+def test_import_several_values_of_cell(heading, cells, names):
+    text = f"|M|{heading}|\n|-|-|\n|A|{cells[0]}|\n|B|{cells[1]}|\n"
+    _, values, out = imported("a.md", text)
+    of_first = [row for row in values if row[0] == "A" and "±" not in row[1]]
+    assert [(row[1], row[2]) for row in of_first] == [
+        (name, cell.strip(" *").split(" ")[0])
+        for name, cell in zip(names, cells[0].split("/"), strict=True)
+    ]
+    assert ("bold and underline" in out) == ("**" in cells[0])
+
+
+@pytest.mark.parametrize(
+    ("heading", "cell"), [("MAP", "65.3 / 72.4"), ("A/B", "1/2/3"), ("A/B", "1/x"), ("A/B", "12")]
+)
+def test_import_several_values_refused(heading, cell):
+    Path("a.md").write_text(f"|M|{heading}|\n|-|-|\n|A|{cell}|\n|B|1/2|\n")
+    assert heading in refused("import", "a.md", "out.csv")
+
+
+@pytest.mark.parametrize("rule", ["|-|-|", "|:-|-|-|-|-|", "--|--", "|-|-|-|"])
+@pytest.mark.parametrize("heading", ["|M|MAP|P@5|", "M | MAP | P@5"])
+def test_import_markdown_rule_of_other_width(heading, rule):
+    _, values, _ = imported(
+        "a.md", f"text\n\n{heading}\n{rule}\n|A|.1|.2|\n|B|.3|.4|\n\ntext | text\n"
+    )
+    assert values[-1] == ["B", "P@5", ".4"] and len(values) == 4
+
+
+@pytest.mark.parametrize("heading", ["|M|MAP|", "M|MAP"])
+def test_import_markdown_row_wider_than_heading(heading):
+    """No number is lost, even if it has no heading."""
+    _, values, _ = imported("a.md", f"{heading}\n|-|-|\n|A|.1|\n|B|.3|.4|\n")
+    assert values[-1] == ["B", "column 3", ".4"]
+
+
+@pytest.mark.parametrize(
+    "text", ["2031-05-06", "0123abcd4567", "3-shot", "[1] (2a)", "444067daf65d982533ea17ebd59501e4"]
+)
+def test_import_names_with_digits(text):
+    """A column of dates or hashes is text, which is named and left out."""
+    rows = f"|A|.1|{text}|\n|B|.2|{text}|\n"
+    assert "does not name the rows: Id." in imported("a.md", f"|M|MAP|Id|\n|-|-|-|\n{rows}")[2]
+
+
+def test_import_numbered_rows():
+    """Names, also of two columns together, come before numbers of rows."""
+    text = "|#|Index|Field|MAP|\n|-|-|-|-|\n|1|web|title|.1|\n|2|web|body|.2|\n|3|news|body|.3|\n"
+    columns, values, out = imported("a.md", text)
+    assert columns == ["index", "field", "metric", "value"] and "# (3 numbers)" in out
