@@ -13,6 +13,8 @@ from setup.wheels import REPOSITORY, UV, Environment, build_wheel
 
 from everycell import __version__
 from everycell.cli import GROUPS, HEADINGS
+from everycell.cli.deposit import INSTALL_LOCKED
+from everycell.cli.placeholders import EXAMPLE_DATA, PLACEHOLDERS
 from everycell.cli.table_sources import EXAMPLE
 
 FREEZE = (UV, "pip", "freeze", "--python")
@@ -38,6 +40,16 @@ def environment(tmp_path_factory) -> Environment:
 
 #: Modules that a repository with runs, values and CSV files does not need.
 HEAVY = ("torch", "lightgbm", "shap", "umap", "numba", "sklearn", "httpx2", "pyserini")
+
+
+#: Value of the templates -> what an author writes instead.
+NEW_FACTS = dict(
+    zip(
+        [*PLACEHOLDERS.values(), EXAMPLE_DATA],
+        ["On bees", "Ada Ode, Bob Bee", "Bees 2026", "CC-BY-4.0", "Flights of bees"],
+        strict=True,
+    )
+)
 
 
 def help_pages() -> list[list[str]]:
@@ -74,14 +86,14 @@ def test_light_extra(tmp_path):
 
 def check_deposits_run_elsewhere(environment: Environment, repository: Path, folder: Path) -> None:
     """Archives for everyone and for reviewers, unpacked in empty folders."""
-    paper = repository / "published/paper2026/paper.yaml"
+    records = repository / "published/paper2026"
     refused = environment.run(*DEPOSIT, "../no.zip", cwd=repository, fails=True)
-    assert "paper.yaml" in refused and "N. N." in refused
-    text = paper.read_text(encoding="utf-8")
-    for old, new in (("N. N.", "Ada Ode, Bob Bee"), ("none stated", "CC-BY-4.0")):
-        assert text.count(old) == 1
-        text = text.replace(old, new)
-    paper.write_text(text, encoding="utf-8")
+    assert "paper.yaml, line " in refused and "registry.yaml, line " in refused
+    for path in (records / "paper.yaml", records / "registry.yaml"):
+        text = path.read_text(encoding="utf-8")
+        for old, new in NEW_FACTS.items():
+            text = text.replace(old, new)
+        path.write_text(text, encoding="utf-8")
     with (repository / "config.yaml").open("a", encoding="utf-8") as file:
         file.write("repository: https://host/ada/bees\n")
     environment.run("everycell", "page", cwd=repository)
@@ -91,8 +103,14 @@ def check_deposits_run_elsewhere(environment: Environment, repository: Path, fol
         environment.run(*DEPOSIT, f"../{name}.zip", *options, cwd=repository)
         unpacked = folder / name
         shutil.unpack_archive(folder / f"{name}.zip", unpacked)
-        for command in (["everycell", "check"], ["everycell", "verify"], ["snakemake", "-n"]):
+        outputs = [
             environment.run(*command, cwd=unpacked)
+            for command in (["everycell", "check"], ["everycell", "verify"], ["snakemake", "-n"])
+        ]
+        assert "cannot be checked" not in outputs[1]
+        # One job gets all files of data/.
+        assert re.findall(r"^fetch\S*", outputs[2], re.MULTILINE) == ["fetch_own_paper2026-data"]
+        assert INSTALL_LOCKED in (unpacked / "README.md").read_text(encoding="utf-8")
         texts = {
             path: path.read_text(encoding="utf-8", errors="ignore")
             for path in unpacked.rglob("*")

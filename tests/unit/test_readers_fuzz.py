@@ -234,12 +234,12 @@ def _readers() -> dict[str, Reader]:
         "metrics.term_counts.count_documents_with_terms": Reader(
             pd.DataFrame({"document_id": ["d1", "d2"], "length": [2, 1], "f": [1, 0], "m": [0, 1]})
         ),
-        "metrics.term_counts.read_documents#parquet": Reader(
+        "text.documents.read_documents#parquet": Reader(
             pd.DataFrame({"document_id": ["d1", "d2"], "text": ["She runs", ""]}), "d.parquet"),
-        "metrics.term_counts.read_documents#jsonl": Reader(
+        "text.documents.read_documents#jsonl": Reader(
             b'{"id": "d1", "contents": "She runs"}\n{"_id": "d2", "text": ""}\n', "d.jsonl"),
-        "metrics.term_counts.read_documents#tsv": Reader(b"d1\tShe runs\nd2\t\n", "d.tsv"),
-        "metrics.term_counts.read_documents#gzip": Reader(gzip.compress(b"d1\tShe runs\nd2\t\n",
+        "text.documents.read_documents#tsv": Reader(b"d1\tShe runs\nd2\t\n", "d.tsv"),
+        "text.documents.read_documents#gzip": Reader(gzip.compress(b"d1\tShe runs\nd2\t\n",
             mtime=0), "d.tsv.gz"),
         "metrics.word_lists.read_word_lists": Reader(b"she,f\nhe,m\n", call=_many),
         "language_models.records.read_record": Reader(written(_record, "r.jsonl")),
@@ -366,7 +366,7 @@ TEXTS = [
     for name in READERS
     if name.startswith(
         ("trec.runs.read_run", "trec.runs", "collections.letor", "metrics.word",
-         "metrics.term_counts.read_documents", "collections.cited_questions",
+         "text.documents.read_documents", "collections.cited_questions",
          "collections.msmarco.read_queries", "base.csv_files",
          "papers.lajewska2025.ch6_trec_rag.read_topics", "retrieval.prebuilt", "rag.prompts",
          "rag.cite",
@@ -523,7 +523,7 @@ FOUND = [
      parquet(pa.table({"document_id": ["d"], "length": ["two"], "f": [1]})), "length|number"),
     ("metrics.term_counts.count_documents_with_terms",
      parquet(pa.table({"document_id": ["d"], "f": ["one"]})), "columns"),
-    ("metrics.term_counts.read_documents#parquet",
+    ("text.documents.read_documents#parquet",
      parquet(pa.table({"document_id": ["d", None], "text": ["She", "He"]})), "row 2"),
     ("language_models.records.Record#prompts", b"{}\n", "line 1"),
     ("trec.runs.read_run#gzip", b"\x1f\x8b", "gz"),
@@ -564,8 +564,8 @@ def peak_of(name: str, path: Path) -> tuple[Any, int]:
     [
         ("trec.runs.read_run#gzip", ZEROS),
         ("trec.runs.read_run#gzip", PACKED_TWICE),
-        ("metrics.term_counts.read_documents#gzip", ZEROS),
-        ("metrics.term_counts.read_documents#gzip", PACKED_TWICE),
+        ("text.documents.read_documents#gzip", ZEROS),
+        ("text.documents.read_documents#gzip", PACKED_TWICE),
     ],
 )  # fmt: skip
 def test_readers_bomb_memory(name, content, path_of_reader):
@@ -589,9 +589,7 @@ SMALL_PARTS = {
 
 @pytest.mark.fault("users_file")
 @pytest.mark.parametrize("part", SMALL_PARTS)
-@pytest.mark.parametrize(
-    "name", ["trec.runs.read_run#gzip", "metrics.term_counts.read_documents#gzip"]
-)
+@pytest.mark.parametrize("name", ["trec.runs.read_run#gzip", "text.documents.read_documents#gzip"])
 def test_readers_packed_small_parts_memory(name, part, path_of_reader):
     """The memory goes with the unpacked content, which fits the limit."""
     content = SMALL_PARTS[part] * (2**19 // len(SMALL_PARTS[part]))
@@ -663,7 +661,7 @@ def test_read_letor_sparse_numbers(tmp_path):
 
 def test_read_documents_long_line_memory(place_of):
     """As a document it is allowed; memory goes with the file's size, not beyond."""
-    name = "metrics.term_counts.read_documents#tsv"
+    name = "text.documents.read_documents#tsv"
     path = place_of(name)
     path.write_bytes(b"d1\t" + b"she runs " * (50 * 2**20 // 9))
     [(document, text)], peak = peak_of(name, path)
@@ -705,7 +703,9 @@ class Touch:
 # --- one reader of JSON -------------------------------------------------------------------------
 
 #: Files that may call `json` itself: the one safe reader, and a report over a pipe of our own.
-JSON_READERS = {"base/untrusted.py", "workflow/scratch.py"}
+JSON_READERS = {"base/untrusted.py", "base/validation.py", "workflow/scratch.py"}
+#: Other readers, which use the last of two equal keys.
+OTHER_READERS = {"model_validate_json", "validate_json", "from_json"}
 
 
 def loads_json(text: str) -> bool:
@@ -717,6 +717,8 @@ def loads_json(text: str) -> bool:
                 return True
         if isinstance(node, ast.Import):
             names |= {alias.asname for alias in node.names if alias.name == "json" and alias.asname}
+        if isinstance(node, ast.Attribute) and node.attr in OTHER_READERS:
+            return True
     return any(
         isinstance(node, ast.Attribute)
         and node.attr in ("load", "loads", "JSONDecoder", "decoder")
@@ -743,6 +745,7 @@ def test_json_only_safe_reader():
         "from json import loads\nloads(x)",
         "from json import load as read\nread(x)",
         "import json\nread = json.JSONDecoder",
+        "Entry.model_validate_json(x)",
     ],
 )
 def test_json_other_reader_is_found(text):

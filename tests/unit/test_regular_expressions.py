@@ -27,7 +27,7 @@ NOT_LINEAR = (
     "everycell/render/page/differences.py",
     "everycell/text/gender_swap.py",
     "everycell/workflow/debugging.py",
-    "everycell/workflow/perturbed_files.py",
+    "everycell/workflow/perturbed_tables.py",
     "papers/abolghasemi2026/ch2_docstrings.py",
 )
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from everycell.base.errors import DataError
+from everycell.base.file_kinds import KINDS, recognise_file
 from everycell.base.text_files import check_regular
 from everycell.base.untrusted import in_quotes, max_unpacked_size
 
@@ -94,3 +98,24 @@ def check_parquet_size(path: Path | str) -> None:
             f"{path} unpacks from {size:,} to {unpacked:,} bytes; expected at most "
             f"{max_unpacked_size(path):,}. Write the file again with less compression."
         )
+
+
+@contextmanager
+def parquet_errors(path: Path | str) -> Iterator[None]:
+    """Convert pyarrow's errors about unreadable files to a `ValueError` with the path."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        if kind := recognise_file(Path(path)):
+            raise DataError(
+                path,
+                fault=f"contains {KINDS[kind]}",
+                expected="a Parquet file",
+                fix="check the order of the files",
+            ) from None
+        raise DataError(
+            path,
+            fault="is not a Parquet file, is damaged or has columns of the wrong type "
+            f"({str(error).strip()[:300]})",
+            fix="create it again",
+        ) from None

@@ -145,9 +145,9 @@ def read_json_lines(path: Path, model: type[Line], guide: str) -> Iterator[tuple
             continue
         try:
             value = parse_json(line)
-        except ValueError:
+        except ValueError as error:
             raise ValueError(
-                f"{path}, line {number} is not JSON: write one JSON object per line."
+                f"{path}, line {number} is not JSON ({error}): write one JSON object per line."
             ) from None
         try:
             yield number, model.model_validate(value)

@@ -6,6 +6,7 @@ import ast
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,23 +112,23 @@ def parse_json(
     strict: bool = False,
     make_object: Callable[[list[tuple[str, Any]]], Any] | None = None,
 ) -> Any:
-    """Parse JSON; with `strict`, refuse duplicate keys, NaN and infinity."""
-    hooks: dict[str, Any] = {"object_pairs_hook": make_object} if make_object else {}
-    if strict:
-        hooks = {"object_pairs_hook": with_single_keys, "parse_constant": _refuse_constant}
+    """Parse JSON without duplicate keys; with `strict`, refuse NaN and infinity too."""
     try:
-        return json.loads(text, **hooks)
+        return json.loads(
+            text,
+            object_pairs_hook=make_object or _with_single_keys,
+            parse_constant=_refuse_constant if strict else None,
+        )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
 
-def with_single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _with_single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Object of JSON; refuse duplicate keys, of which only the last would count."""
-    content: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in content:
-            raise ValueError(f"the key {in_quotes(key)} occurs twice")
-        content[key] = value
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        duplicate = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the key {in_quotes(duplicate)} occurs twice")
     return content
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import InitErrorDetails
 
-from everycell.base.untrusted import escape_controls, looks_secret, on_one_line
+from everycell.base.untrusted import escape_controls, looks_secret, on_one_line, parse_json
+
+Model = TypeVar("Model", bound=BaseModel)
 
 #: Largest number of faults of a file that are described.
 _FAULTS = 100
@@ -34,6 +37,17 @@ class Strict(BaseModel):
     """Base of the models of files: unknown keys are an error; instances are immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def validate_json(model: type[Model], text: str | bytes) -> Model:
+    """Validate JSON; refuse duplicate keys, of which pydantic would use the last."""
+    content = model.model_validate_json(text)
+    try:
+        parse_json(text)
+    except ValueError as error:
+        fault = InitErrorDetails(type="json_invalid", input=text, ctx={"error": str(error)})
+        raise ValidationError.from_exception_data(model.__name__, [fault]) from None
+    return content
 
 
 def describe_fault(model: type[BaseModel], error: ValidationError) -> str:

@@ -8,12 +8,10 @@ has its own. Released data are listed with their addresses and hashes.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import sys
 import tomllib
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,8 +20,17 @@ import yaml
 
 from everycell.base.files import atomic_path
 from everycell.base.installation import locked_requirements, requirement, wheel_file
-from everycell.cli.anonymous import anonymise, authors_of, identities, refuse_identities
+from everycell.cli.anonymous import (
+    anonymise,
+    authors_of,
+    identities,
+    refuse_identities,
+    suspicions,
+)
 from everycell.cli.crate import copy_project, pack, refuse_link
+from everycell.cli.new_paper import INSTALL
+from everycell.cli.placeholders import find_placeholders
+from everycell.cli.secret_files import refuse_secrets
 from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
 from everycell.receipts.lineage_checks import check_lineage
@@ -36,28 +43,18 @@ from everycell.receipts.receipts import (
     receipts_in,
     verify,
 )
+from everycell.records.folders import OWN_DATA
 from everycell.records.papers import Paper, load_papers
 from everycell.records.registry import load_registry, read_part
 from everycell.render.page.pages import INDEX, outdated_pages, pages_of, write_page
-from everycell.sources.fetch import OWN_DATA
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.results import collect
 from everycell.verdicts.verdicts import NO_AUDITS
 from everycell.workflow.deviations import find_deviations
 
-#: Authors of a template, which a deposit must not have.
-PLACEHOLDER = "N. N."
-#: Name of a variable with a secret.
-SECRET = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)", re.IGNORECASE)
-#: Length from which the value of a variable is no ordinary word.
-SHORTEST_KEY = 12
-#: Private keys, and tokens of Hugging Face, GitHub, OpenAI and AWS.
-KEY = re.compile(
-    rb"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
-    rb"|\b(?:hf_[A-Za-z0-9]{34}|gh[opsru]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60}"
-    rb"|sk-(?:proj-|ant-)?[A-Za-z0-9]{32}|AKIA[A-Z0-9]{16}\b)"
-)
 LOCK = "requirements.lock"
+#: How a deposit is installed: of a wheel on this machine, its pyproject.toml cannot know the path.
+INSTALL_LOCKED = f"python -m pip install --no-deps -r {LOCK}"
 WHEELS = Path("wheels")
 DOCKERFILE = """\
 # Makes the results of this deposit: docker build --tag results . && docker run --rm results
@@ -82,14 +79,15 @@ def write_deposit(
     anonymous: bool = False,
 ) -> Path:
     """Write a project and its verified results as one zip archive."""
+    refuse_placeholders(project)
     pages = check_results(results, out, project, cache, papers, audits)
     forbidden = identities(results, project, papers) if anonymous else {}
+    suspicious = suspicions(papers)
     with TemporaryDirectory(prefix="everycell-deposit-") as folder:
         copy = Path(folder).resolve()
         copy_project(project, copy, results, pages)
         registry = load_registry()
         if papers:
-            _refuse_placeholders(papers)
             if anonymous:
                 anonymise(copy, papers)
                 papers = load_papers(copy / "published")
@@ -103,31 +101,9 @@ def write_deposit(
         with atomic_path(out) as draft:
             pack(copy, draft, used, papers, registry, pages)
             refuse_secrets(draft)
-            refuse_identities(draft, forbidden)
+            if anonymous:
+                refuse_identities(draft, forbidden, suspicious)
     return out
-
-
-def refuse_secrets(archive: Path) -> None:
-    """Refuse an archive with a key in a file, or with the value of a variable such as `API_KEY`."""
-    secrets = {
-        name: value.encode()
-        for name, value in os.environ.items()
-        if SECRET.search(name) and len(value) >= SHORTEST_KEY
-    }
-    with zipfile.ZipFile(archive) as content:
-        for file in content.namelist():
-            data = content.read(file)
-            if KEY.search(data):
-                raise ReceiptError(
-                    f"{file} contains what looks like a key, so no deposit was written; remove it "
-                    "from that file."
-                )
-            for name, value in secrets.items():
-                if value in data:
-                    raise ReceiptError(
-                        f"{file} contains the value of the variable {name}, so no deposit was "
-                        "written; remove it from that file."
-                    )
 
 
 def check_results(
@@ -203,13 +179,20 @@ def _short_commit(commit: str | None) -> str:
     return commit[:12] if commit else "unknown"
 
 
-def _refuse_placeholders(papers: Mapping[str, Paper]) -> None:
-    for key, paper in papers.items():
-        if paper.authors == PLACEHOLDER:
-            raise ReceiptError(
-                f"published/{key}/paper.yaml: `authors` is {PLACEHOLDER!r}, as in the template; "
-                "fill in title, authors, reference and licence, then run `everycell page`."
-            )
+def refuse_placeholders(project: Path) -> None:
+    """Refuse records and registries with values of the templates."""
+    lines = [
+        f"{path.relative_to(project)}, line {line} ({', '.join(fields)})"
+        for path in sorted((project / "published").glob("*/*.yaml"))
+        for line, fields in find_placeholders(path).items()
+    ]
+    if lines:
+        raise ReceiptError(
+            f"{'; '.join(lines)}: as in the templates, so no deposit was written; write title, "
+            "authors, reference and licence of the paper in paper.yaml, and authors, paper and "
+            "licence of the data in registry.yaml (`none stated` if the authors state no licence), "
+            "then run `everycell page`."
+        )
 
 
 def _write_metadata(
@@ -243,6 +226,11 @@ def _write_metadata(
             pattern = r'"everycell-repro\[([^"\]]+)\] @ [^"]*"'
             replacement = '"' + requirement(r"\1", released=True) + '"'
             pyproject.write_text(re.sub(pattern, replacement, text), encoding="utf-8")
+        for path in filter(Path.is_file, (copy / "README.md", pyproject)):
+            text = path.read_text(encoding="utf-8")
+            # Not the beginning of another command, such as `pip install ./src`.
+            text = re.sub(rf"{re.escape(INSTALL)}(?![\w./-])", INSTALL_LOCKED, text)
+            path.write_text(text, encoding="utf-8")
     for name, text in files.items():
         if not (copy / name).exists():
             (copy / name).write_text(text, encoding="utf-8")

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from everycell.base.untrusted import parse_json
+from everycell.cli.placeholders import PLACEHOLDERS
 from everycell.cli.printing import pluralise
+from everycell.records.folders import OWN_DATA
 from everycell.records.registry import read_part
 from everycell.render.page.overview import PaperOnPage
-from everycell.sources.fetch import OWN_DATA
 from everycell.verdicts.counts import COMPUTED
 from everycell.verdicts.headlines import describe_verdicts
 from everycell.verdicts.record_checks import check_paper
@@ -38,7 +40,21 @@ REUSED = {
     "config.yaml": "settings apart from the code",
     "pyproject.toml": "requirements",
 }
+#: Mark of reports in HTML, which a later report may replace.
+MARK = '<meta name="generator" content="everycell report">'
 Level = dict[str, Any]
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a report or its levels.json, as `everycell report` writes them."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".json":
+            content = parse_json(text)
+            return isinstance(content, dict) and content.get("policy") == POLICY
+    except (OSError, ValueError):
+        return False
+    return MARK in text.partition("</head>")[0]
 
 
 def levels_of(paper: PaperOnPage, root: Path) -> list[Level]:
@@ -86,7 +102,7 @@ def _available(paper: PaperOnPage, root: Path) -> Iterator[tuple[str, str]]:
         groups.setdefault(group, []).append(key)
     for (kind, text), keys in groups.items():
         yield kind, f"{pluralise(len(keys), 'data file')} {text}, such as {keys[0]}"
-    if paper.about.licence == "none stated":
+    if paper.about.licence in ("none stated", PLACEHOLDERS["licence"]):
         yield "missing", "a licence: `licence` in paper.yaml is not stated"
     else:
         yield "evidence", f"licence: {paper.about.licence}"

@@ -17,19 +17,17 @@ from typing import Any
 from everycell.base.csv_files import csv_text
 from everycell.base.files import naming
 from everycell.base.installation import requirement
+from everycell.cli.placeholders import EXAMPLE_DATA, PLACEHOLDERS
 from everycell.cli.project import refuse_existing
 from everycell.cli.table_sources import RUNNERS, TableSource
 from everycell.config import Config
 from everycell.records.cells import RecordError
 from everycell.records.checks import write_schemas
-from everycell.records.folders import PAPERS, TIERS
+from everycell.records.folders import OWN_DATA, PAPERS, TIERS
 from everycell.records.registry import forget_registry, load_registry
 from everycell.sources.additions import add_file
-from everycell.sources.fetch import OWN_DATA
 from everycell.workflow import FOLDER
 
-#: Description of a new paper's data, until the example files are replaced.
-EXAMPLE_DATA = "synthetic example files"
 #: File of a new repository -> its template.
 REPOSITORY_TEMPLATES = {
     "Snakefile": "Snakefile.j2",
@@ -43,6 +41,8 @@ REPOSITORY_TEMPLATES = {
     ".gitignore": "gitignore.j2",
     ".github/workflows/reproduce.yml": "github_workflow.yml",
 }
+#: How a clone of a new repository is installed, in its README and its pyproject.toml.
+INSTALL = "python -m pip install ."
 #: File of a new paper -> its template.
 PAPER_TEMPLATES = {
     "published/{key}/paper.yaml": "paper.yaml.j2",
@@ -74,7 +74,11 @@ def make_repository(folder: Path, key: str, source: TableSource) -> None:
         # This folder gets the usual permissions, unlike the temporary one.
         root = temporary / "repository"
         (root / OWN_DATA).mkdir(parents=True)
-        _write_files(root, REPOSITORY_TEMPLATES, {"key": key, "requirement": requirement()})
+        _write_files(
+            root,
+            REPOSITORY_TEMPLATES,
+            {"key": key, "requirement": requirement(), "install": INSTALL},
+        )
         write_schemas(root / "workflow" / "schemas")
         _write_paper(root, key, source)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -137,14 +141,14 @@ def _move(parts: Mapping[Path, Path]) -> None:
 
 def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
     """Write record, published values, rule and data of a paper; return paths except the data."""
-    names = {"key": key, "set": f"{key}-data", "year": _year(key)}
+    names = {"key": key, "set": f"{key}-data", "year": _year(key), "blank": PLACEHOLDERS}
     paths = _write_files(root, PAPER_TEMPLATES, names | source.context())
     table = root / "published" / key / "table_1.csv"
     table.write_text(csv_text(source.cells), encoding="utf-8", newline="")
     facts = {
-        "authors": "N. N.",
-        "paper": EXAMPLE_DATA if source.is_example else "Title of the paper",
-        "licence": "none stated",
+        "authors": PLACEHOLDERS["authors"],
+        "paper": EXAMPLE_DATA if source.is_example else PLACEHOLDERS["title"],
+        "licence": PLACEHOLDERS["licence"],
         "feeds": [f"{key}/table_1"],
     }
     if source.script is not None:

@@ -216,6 +216,11 @@ def _table_source(
         return source_from_script(script, table)
     if table and runs and qrels and not (values or script):
         return source_from_runs(runs, qrels, table, measures or ())
+    if table and values and measures and not (runs or qrels or script):
+        raise RecordError(
+            "--measures names measures of --runs; with --values, leave it out, and use the "
+            f"published names of {table} or those of trec_eval or ir_measures in the column metric."
+        )
     raise RecordError(
         "The options do not describe a table; give --table with --runs and --qrels, with --values, "
         "or with --script."
@@ -266,11 +271,11 @@ def add_data(
 ) -> None:
     """Fetch a file, and add its address and hash to registry.yaml."""
     from everycell.base.yaml import read_model
-    from everycell.cli.new_paper import EXAMPLE_DATA
+    from everycell.cli.placeholders import EXAMPLE_DATA
+    from everycell.records.folders import OWN_DATA
     from everycell.records.papers import PaperFile
     from everycell.records.registry import read_part
     from everycell.sources.additions import add_file
-    from everycell.sources.fetch import OWN_DATA
 
     # As on Ctrl-C, an incomplete download is removed on SIGTERM.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))

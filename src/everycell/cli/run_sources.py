@@ -14,12 +14,17 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from everycell.cli.importing.values import ROLES
 from everycell.cli.measure_names import measure_of
 from everycell.cli.named_files import path_and_name
 from everycell.cli.other_formats import as_trec_file
 from everycell.cli.printing import pluralise
-from everycell.cli.table_sources import TableSource, files_by_name, missing_cells, read_values
+from everycell.cli.table_sources import (
+    SECOND_NUMBER,
+    TableSource,
+    files_by_name,
+    missing_cells,
+    read_values,
+)
 from everycell.records.cells import RecordError, as_number, key_columns
 from everycell.trec.runs import normalise_name, read_qrels, read_run, read_tag, system_name
 
@@ -309,9 +314,7 @@ def _parse_measures(
     A second number of a cell, such as a deviation, is no measure.
     """
     published: list[str] = [
-        name
-        for name in cells[column].unique()
-        if not any(name.endswith(f" {role}") for role in ROLES)
+        name for name in cells[column].unique() if not name.endswith(SECOND_NUMBER)
     ]
     names: dict[str, str] = {}
     for measure in measures:

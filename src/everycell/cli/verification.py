@@ -22,9 +22,9 @@ from everycell.receipts.receipts import (
 )
 from everycell.receipts.receipts import verify as verify_receipt
 from everycell.receipts.uncovered import uncommitted_modules
-from everycell.records.folders import Tier
+from everycell.records.folders import OWN_DATA, Tier
 from everycell.records.papers import Artefact, Paper
-from everycell.sources.fetch import OWN_DATA, changed_data
+from everycell.sources.fetch import changed_data
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.cells import sources_of
 from everycell.verdicts.results import SUFFIXES, collect, stem_of

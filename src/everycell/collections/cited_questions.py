@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from everycell.base.errors import DataError
 from everycell.base.files import atomic_path
 from everycell.base.text_files import read_lines
-from everycell.base.validation import describe_fault
+from everycell.base.validation import describe_fault, validate_json
 
 #: Names of the files in a folder.
 QUESTIONS, PASSAGES = "questions.jsonl", "passages.jsonl"
@@ -114,7 +114,7 @@ def read_cited_questions(folder: Path) -> CitedQuestions:
 def read_msmarco_qa(path: Path) -> CitedQuestions:
     """Read a file of MS MARCO QA 2.1."""
     try:
-        table = _MsMarco.model_validate_json("\n".join(line for _, line in read_lines(path)))
+        table = validate_json(_MsMarco, "\n".join(line for _, line in read_lines(path)))
     except ValidationError as error:
         fault = f"is invalid: {describe_fault(_MsMarco, error).rstrip('.')}"
         raise DataError(path, fault=fault, fix="unpack the downloaded file again") from None
@@ -179,13 +179,15 @@ def read_objects(path: Path, model: type[_Row]) -> Iterator[tuple[int, _Row]]:
         if not line.strip():
             continue
         try:
-            row = model.model_validate_json(line)
+            row = validate_json(model, line)
         except ValidationError as error:
-            fault = (
-                "is not a JSON object"
-                if error.errors()[0]["type"] in ("json_invalid", "model_type")
-                else f"is invalid: {describe_fault(model, error).rstrip('.')}"
-            )
+            first = error.errors()[0]
+            if first["type"] == "json_invalid":
+                fault = f"is not JSON ({first['ctx']['error']})"
+            elif first["type"] == "model_type":
+                fault = "is not a JSON object"
+            else:
+                fault = f"is invalid: {describe_fault(model, error).rstrip('.')}"
             raise DataError(path, number, fault=fault, fix="correct the line") from None
         yield number, row
 

@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from everycell.base.files import write_atomically
 from everycell.base.text_files import check_regular
 from everycell.base.untrusted import parse_json
-from everycell.base.validation import describe_fault
+from everycell.base.validation import describe_fault, validate_json
 from everycell.language_models.generation import (
     Answer,
     Identity,
@@ -84,11 +84,11 @@ def chained_entries(path: Path, *, allow_unchained: bool = False) -> tuple[dict[
     for number, line in enumerate(_complete_lines(path), start=1):
         location = f"{path}, line {number}"
         try:
-            entry = Entry.model_validate_json(line)
+            entry = validate_json(Entry, line)
         except ValidationError as error:
             fault = error.errors()[0]
             problem = (
-                "is not JSON"
+                f"is not JSON ({fault['ctx']['error']})"
                 if fault["type"] == "json_invalid"
                 else f"is not a recorded answer: {describe_fault(Entry, error).rstrip('.')}"
             )

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from everycell.base.untrusted import in_quotes, parse_json
-from everycell.base.validation import describe_fault
+from everycell.base.validation import describe_fault, validate_json
 from everycell.language_models.endings import normalise_finish
 from everycell.language_models.generation import (
     Answer,
@@ -142,7 +142,7 @@ class _ModelList(_Reply):
 def parse_answer(content: bytes, request: Request, identity: Identity) -> Answer:
     """Parse a server's reply to a request."""
     try:
-        reply = _AnswerReply.model_validate_json(_bounded(content))
+        reply = validate_json(_AnswerReply, _bounded(content))
     except ValidationError as error:
         raise InvalidReplyError(_describe_invalid(content, error)) from None
     except ValueError as error:
@@ -186,7 +186,7 @@ def _describe_invalid(content: bytes, error: ValidationError) -> str:
 def parse_model_names(content: bytes) -> list[str]:
     """Names of the models in a server's list; empty if the reply is invalid."""
     try:
-        return [model.id for model in _ModelList.model_validate_json(_bounded(content)).data]
+        return [model.id for model in validate_json(_ModelList, _bounded(content)).data]
     except ValueError:
         return []
 

@@ -7,7 +7,10 @@ answer does not depend on the other requests.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import torch
@@ -20,7 +23,11 @@ from transformers import (
     TopPLogitsWarper,
 )
 
+from everycell.base.untrusted import printable_line
 from everycell.language_models.generation import LanguageModelError, NotOfferedError, Request
+
+#: How many lines and calls of compiled code a chat template may run per prompt.
+STEPS = 1_000_000
 
 
 class PromptTokens:
@@ -69,13 +76,18 @@ class PromptTokens:
         ]
         documents = [self._defuse(text) for text in request.documents]
         try:
-            text = self._tokenizer.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=True, **self._grounding(documents)
-            )
-        except TemplateError as error:
+            with _limited_steps():
+                text = self._tokenizer.apply_chat_template(
+                    messages,
+                    tokenize=False,
+                    add_generation_prompt=True,
+                    **self._grounding(documents),
+                )
+        except Exception as error:  # a template is a program, which may fail in any way
+            reason = error if isinstance(error, TemplateError) else type(error).__name__
             raise NotOfferedError(
-                f"The chat template of {self._name} rejects these messages ({error}); use the "
-                "roles and the order that it supports."
+                f"The chat template of {self._name} rejects these messages "
+                f"({printable_line(str(reason))}); use the roles and the order that it supports."
             ) from error
         hidden = [
             number for number, document in enumerate(documents, start=1) if document not in text
@@ -117,6 +129,25 @@ class PromptTokens:
                 f"{self._name} is {self._longest} in total; shorten the prompt, or request fewer "
                 "tokens."
             )
+
+
+@contextmanager
+def _limited_steps() -> Iterator[None]:
+    """Stop a chat template after `STEPS` steps, since its loops may never end."""
+    steps, previous = 0, sys.gettrace()
+
+    def count(frame: FrameType, event: str, argument: object) -> Callable[..., Any] | None:
+        nonlocal steps
+        steps += 1
+        if steps > STEPS:
+            raise TemplateError(f"it did not end within {STEPS:,} steps")
+        return count if frame.f_code.co_filename == "<template>" else None
+
+    sys.settrace(count)
+    try:
+        yield
+    finally:
+        sys.settrace(previous)
 
 
 class SeededSampling(LogitsProcessor):

@@ -19,6 +19,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from everycell.base.files import sha256
 from everycell.base.untrusted import read_json
+from everycell.base.validation import validate_json
 
 #: Name of the record in the folder of a model.
 RECORD = "training.json"
@@ -90,7 +91,7 @@ def finished_record(folder: Path, inputs: Mapping[str, JsonValue]) -> TrainingRe
     """Record of a finished training run with the given inputs."""
     try:
         text = (folder / RECORD).read_text(encoding="utf-8")
-        record = TrainingRecord.model_validate_json(text)
+        record = validate_json(TrainingRecord, text)
     except (OSError, ValueError) as error:
         raise TrainingError(
             f"{folder} is not empty and has no readable {RECORD}, so it is not a finished model: "

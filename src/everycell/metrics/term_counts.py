@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import reduce
 from itertools import islice
 from operator import or_
@@ -27,15 +26,9 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 
 from everycell.base.errors import DataError, require
-from everycell.base.file_kinds import KINDS, recognise_file
 from everycell.base.files import atomic_path
-from everycell.base.frames import check_columns, check_parquet_size
-from everycell.base.text_files import text_lines
-from everycell.base.untrusted import parse_json
+from everycell.base.frames import check_columns, check_parquet_size, parquet_errors
 from everycell.metrics.word_lists import DOCUMENT, LENGTH, Words, groups_of_terms, normalise_text
-
-#: Keys of the id and the text of a JSON object: those of everycell, Pyserini and BEIR.
-_ID_KEYS, _TEXT_KEYS = (DOCUMENT, "id", "_id"), ("text", "contents")
 
 _WORD = re.compile(r"\w")
 
@@ -239,27 +232,6 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
     return check_counts(rows.set_index(DOCUMENT), path)
 
 
-@contextmanager
-def parquet_errors(path: Path | str) -> Iterator[None]:
-    """Convert pyarrow's errors about unreadable files to a `ValueError` with the path."""
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        if kind := recognise_file(Path(path)):
-            raise DataError(
-                path,
-                fault=f"contains {KINDS[kind]}",
-                expected="a Parquet file",
-                fix="check the order of the files",
-            ) from None
-        raise DataError(
-            path,
-            fault="is not a Parquet file, is damaged or has columns of the wrong type "
-            f"({str(error).strip()[:300]})",
-            fix="create it again",
-        ) from None
-
-
 def check_counts(counts: pd.DataFrame, path: Path | None = None) -> pd.DataFrame:
     """Check a frame of counts, whether read from a file or made in memory."""
     columns = dict.fromkeys((LENGTH, *counts.columns))
@@ -310,86 +282,6 @@ def count_documents_with_terms(path: Path | str) -> tuple[int, int]:
             raise DataError(path, fault="has no group", fix="create it again with count_terms")
         any_term = reduce(or_, (pyarrow.dataset.field(group) > 0 for group in groups))
         return table.count_rows(), table.count_rows(filter=any_term)
-
-
-def read_documents(path: Path | str) -> Iterator[tuple[str, str]]:
-    """Yield the id and text of each document of a collection."""
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"The document file {path} does not exist: check the path.")
-    extension = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    if extension == "parquet":
-        yield from _read_parquet(path)
-    elif extension in ("jsonl", "tsv"):
-        yield from _read_lines(path, _parse_json if extension == "jsonl" else _parse_tsv)
-    else:
-        raise DataError(
-            path,
-            column="extension",
-            value=extension,
-            expected=".parquet, .jsonl, .tsv, .jsonl.gz or .tsv.gz",
-        )
-
-
-def _read_parquet(path: Path) -> Iterator[tuple[str, str]]:
-    row = 0
-    with parquet_errors(path):
-        check_parquet_size(path)
-        names = pq.read_schema(path).names
-    check_columns(str(path), names, dict.fromkeys((DOCUMENT, "text", *names)))
-    with (
-        parquet_errors(path),
-        # Dictionary encoding keeps a repeated text in memory only once.
-        pq.ParquetFile(path, read_dictionary=[DOCUMENT, "text"]) as file,
-    ):
-        for batch in file.iter_batches(batch_size=10_000, columns=[DOCUMENT, "text"]):
-            for scalars in zip(batch.column(DOCUMENT), batch.column("text"), strict=True):
-                row += 1
-                pair = tuple(scalar.as_py() for scalar in scalars)
-                if not all(isinstance(value, str) for value in pair):
-                    raise DataError(
-                        path, f"row {row}", "id and text", pair, expected="two strings",
-                        fix="correct the row",
-                    )  # fmt: skip
-                yield pair
-
-
-def _read_lines(
-    path: Path, parse: Callable[[Path, int, str], tuple[str, str]]
-) -> Iterator[tuple[str, str]]:
-    for number, line in text_lines(path):
-        if line:
-            yield parse(path, number, line)
-
-
-def _parse_tsv(path: Path, number: int, line: str) -> tuple[str, str]:
-    document, tab, text = line.partition("\t")
-    if not tab:
-        raise DataError(path, number, fault="has no tab", fix="write an id, a tab and a text")
-    return document, text
-
-
-def _parse_json(path: Path, number: int, line: str) -> tuple[str, str]:
-    try:
-        entry = parse_json(line)
-    except ValueError as error:
-        raise DataError(
-            path, number, fault=f"is not JSON ({error})", fix="correct the line"
-        ) from None
-    values = []
-    for field, keys in (("id", _ID_KEYS), ("text", _TEXT_KEYS)):
-        present = [
-            key for key in keys if isinstance(entry, dict) and isinstance(entry.get(key), str)
-        ]
-        if not present:
-            raise DataError(
-                path,
-                number,
-                fault=f"has no {field}",
-                expected=f"an object with a string under the key {' or '.join(map(repr, keys))}",
-            )
-        values.append(entry[present[0]])
-    return values[0], values[1]
 
 
 def check_texts(

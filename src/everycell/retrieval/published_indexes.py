@@ -14,7 +14,7 @@ from typing import Any
 from filelock import FileLock
 
 from everycell.base.files import atomic_path, write_atomically
-from everycell.base.untrusted import read_json
+from everycell.base.untrusted import printable_line, read_json
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import PrebuiltError
 from everycell.sources.published_files import (
@@ -140,5 +140,6 @@ def _unpack(archive: Path, folder: Path) -> None:
             os.replace(tops[0], target)
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise PrebuiltError(
-            f"{archive} is not an archive of a single folder ({error}): remove it and try again."
+            f"{archive} is not an archive of a single folder ({printable_line(str(error))}): "
+            "remove it and try again."
         ) from error

@@ -25,6 +25,8 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock, Timeout
 
 from everycell.base.files import NO_SPACE, sha256
+from everycell.base.untrusted import printable_line
+from everycell.records.folders import OWN_DATA
 from everycell.records.registry import (
     CacheError,
     DataSet,
@@ -47,8 +49,6 @@ from everycell.sources.download import check_download, download_file
 
 logger = logging.getLogger(__name__)
 
-#: Folder of data files committed to the repository, by their keys.
-OWN_DATA = Path("data")
 #: Note of an entry without a URL.
 LOCAL_FILE_NOTE = "a local file without a public URL"
 #: Note of a registry entry whose file lies in `data/`.
@@ -349,7 +349,8 @@ def _unpack(path: Path, form: Form, part: Path) -> None:
     except (gzip.BadGzipFile, EOFError, zlib.error, tarfile.TarError, ValueError) as error:
         raise SourceError(
             f"{path} has the registered sha256 {form.sha256} but cannot be unpacked as "
-            f"{form.packed} ({error}); report this as an error in the registry."
+            f"{form.packed} ({printable_line(str(error))}); report this as an error in the "
+            "registry."
         ) from error
 
 

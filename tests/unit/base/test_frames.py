@@ -12,7 +12,8 @@ import pytest
 from everycell.base.frames import ROWS, check_parquet_size
 from everycell.base.untrusted import UNPACKED
 from everycell.metrics.nfairr import find_most_neutral
-from everycell.metrics.term_counts import count_documents_with_terms, read_counts, read_documents
+from everycell.metrics.term_counts import count_documents_with_terms, read_counts
+from everycell.text.documents import read_documents
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def test_check_parquet_size_repeated_text(tmp_path):
     assert path.stat().st_size < 200_000
     program = (
         "import resource, sys\n"
-        "from everycell.metrics.term_counts import read_documents\n"
+        "from everycell.text.documents import read_documents\n"
         "resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
         "print(sum(len(text) for _, text in read_documents(sys.argv[1])))\n"
     )

@@ -15,8 +15,9 @@ import pytest
 from everycell.metrics.nfairr import find_most_neutral
 from everycell.metrics.ranked_groups import ranked_counts
 from everycell.metrics.rbo import rbo
-from everycell.metrics.term_counts import read_counts, read_documents
+from everycell.metrics.term_counts import read_counts
 from everycell.metrics.term_fairness import correlation, fairness_by_query
+from everycell.text.documents import read_documents
 from everycell.trec.runs import read_run, write_run
 from papers.shared.term_fairness_planted import plant_bias
 

@@ -260,14 +260,66 @@ def test_init_published_as_reproduced(folder, values):
 
 
 def test_init_values_of_other_cells(folder):
-    (folder / "values.csv").write_text(TABLE + "Third,MAP,0.4\n")
     options = ("--values", "values.csv", "--table", "table.csv")
-    assert "values.csv, line 6" in refused("init", "smith2026", *options)
     (folder / "values.csv").write_text(TABLE.replace("system", "model"))
     assert "values.csv: the key columns are model, metric" in refused("init", *options)
-    for rows in ("Other,F1,0.4\n", "Other,F1,0.4\nOther,F2,n.s.\n"):
-        (folder / "values.csv").write_text("system,metric,value\n" + rows)
-        assert "values.csv, line 2" in refused("init", "smith2026", *options)
+    for number in (1, 2, 7):
+        rows = "".join(f"Other,F{row},n.s.\n" for row in range(number))
+        (folder / "values.csv").write_text("system,metric,value\nFirst,MAP,0.4\n" + rows)
+        message = refused("init", "smith2026", *options)
+        listed = min(number, 5)
+        assert message.count("values.csv, line ") == listed and f"line {listed + 2} " in message
+        assert ("2 more" in message) == (number == 7) and "(still without a value are" in message
+
+
+@pytest.mark.parametrize(
+    ("names", "published"),
+    [
+        (["map", "P_1"], ["AP", "P@1"]),
+        (["map", "P_1"], ["MAP", "Prec@1"]),
+        (["ndcg_cut_10", "recip_rank"], ["nDCG@10", "MRR"]),
+        (["recall_1000", "success_1"], ["Recall@1k", "Hit@1"]),
+        (["MAP", "P@1", "num_q", "gm_map"], ["MAP", "P@1"]),
+        (["f1", "EM-Score"], ["F1", "EM score"]),
+    ],
+)
+def test_init_values_under_other_names(folder, names, published):
+    """Names of tools mean the published ones; if these are all found, others are left out."""
+    for path, systems, measures in (
+        ("table.csv", ["First", "BM25 + RM3"], published),
+        ("values.csv", ["first", "BM25+RM3", "third"], names),
+    ):
+        keys = [f"{system},{measure},0.5\n" for system in systems for measure in measures]
+        (folder / path).write_text(
+            "system,metric,value\n" + "".join(keys) + "\n" * (path == "values.csv")
+        )
+    code, out, err = call("init", "smith2026", "--table", "table.csv", "--values", "values.csv")
+    assert (code, err) == (0, "") and "Not run" not in out and "of third, which" in out
+    values = pd.read_csv(folder / "smith2026/data/smith2026-data/values.csv")
+    assert sorted(set(values["metric"])) == sorted(published) and len(values) == 4
+
+
+@pytest.mark.parametrize(
+    ("names", "published"),
+    [
+        # Two measures of one meaning, a cut-off that differs, and a published measure not found.
+        (["map", "ap"], ["MAP", "P@1"]),
+        (["recip_rank", "P_1"], ["RR@10", "P@1"]),
+        (["P_1", "num_q"], ["MAP", "P@1"]),
+    ],
+)
+def test_init_values_under_unclear_names(folder, names, published):
+    for path, measures in (("table.csv", published), ("values.csv", names)):
+        rows = [f"First,{name},0.{number}\n" for number, name in enumerate(measures, len(path))]
+        (folder / path).write_text("system,metric,value\n" + "".join(rows))
+    message = refused("init", "smith2026", "--table", "table.csv", "--values", "values.csv")
+    assert "values.csv, line" in message and published[0] in message
+
+
+def test_init_measures_of_values(folder):
+    (folder / "values.csv").write_text(TABLE.replace("0.58", "0.5833"))
+    options = ("--values", "values.csv", "--table", "table.csv", "--measures", "MAP=AP")
+    assert refused("init", "smith2026", *options).startswith("everycell: --measures ")
 
 
 @pytest.mark.parametrize("name", ["", "TREC 2018="])

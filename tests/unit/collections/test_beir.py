@@ -85,6 +85,7 @@ HEADER = "query-id\tcorpus-id\tscore\n"
         ("qrels/test.tsv", HEADER + "test0\td0\tx\n", 2, "x"),
         ("corpus.jsonl", '{"title": "a"}\n', 1, ...),
         ("queries.jsonl", "test0\n", 1, ...),
+        ("corpus.jsonl", '{"_id": "d0", "title": "", "text": "a", "_id": "d1"}\n', 1, ...),
     ],
 )
 def test_convert_beir_invalid_file(beir, tmp_path, file, content, row, value):
@@ -123,7 +124,7 @@ def test_convert_beir_command_failure(beir, tmp_path):
     sound = queries.read_text()
     queries.write_text("test0\n")
     target = tmp_path / "new"
-    assert "is not a JSON object" in refused(str(target), "--beir", str(beir))
+    assert "is not JSON" in refused(str(target), "--beir", str(beir))
     (beir / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\ntest0\telsewhere\t1\n")
     queries.write_text(sound)
     message = refused(str(target), "--beir", str(beir))

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 
 import pytest
 import torch
@@ -190,6 +191,27 @@ def test_answer_model_without_template():
     assert model.answer(ask("Where?")).answer_tokens > 0
     with pytest.raises(NotOfferedError, match="base has no chat template"):
         model.answer(ask(chat("Where?")))
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+        "{% macro m(n) %}{% for i in range(9) %}{{ m(n + 1) }}{% endfor %}{% endmacro %}{{ m(0) }}",
+        "{% for i in range(99999) %}{{ range(99999) | map('string') | join }}{% endfor %}",
+        "{{ 1 // 0 }}",
+        "{{ range(10 ** 12) }}",
+        "{{ 'a' * 10 ** 15 }}",
+        "{{ messages[9].content.x }}",
+    ],
+    ids=["loops", "recursion", "filters", "division", "range", "memory", "undefined"],
+)
+def test_answer_hostile_template(template):
+    model = LocalModel(make_model(), make_tokenizer(template), Identity(name="toy"))
+    trace = sys.gettrace()
+    with pytest.raises(NotOfferedError, match="template of toy rejects"):
+        model.answer(ask(chat("Where?")))
+    assert sys.gettrace() is trace
 
 
 def test_answer_template_rejects_roles():

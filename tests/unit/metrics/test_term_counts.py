@@ -1,6 +1,5 @@
 """Counting group terms: the authors' way of reading, streaming, bad word lists and files."""
 
-import gzip
 import re
 
 import pandas as pd
@@ -18,7 +17,6 @@ from everycell.metrics.term_counts import (
     count_documents_with_terms,
     count_terms,
     read_counts,
-    read_documents,
 )
 from everycell.metrics.word_lists import read_word_lists, read_words
 from everycell.text.tokenise import tokeniser
@@ -258,37 +256,6 @@ def test_count_documents_with_terms_of_any_group(tmp_path):
     frame = pd.DataFrame({"document_id": ["d1", "d2"], "length": 5, "f": [0, 1], "m": 0})
     frame.to_parquet(path)
     assert count_documents_with_terms(path) == (2, 1)
-
-
-LINES = {"tsv": "d1\tshe\nd2\the\n", "jsonl": '{"id": "d1", "text": "she"}\n'}
-
-
-@pytest.mark.parametrize("kind", sorted(LINES))
-def test_read_words_byte_order_mark(tmp_path, kind):
-    path = tmp_path / f"passages.{kind}"
-    path.write_bytes(2 * ("\ufeff" + LINES[kind].rstrip("\n") + "\n").encode())
-    with pytest.raises(ValueError, match="line [0-9] has a byte order mark"):
-        list(read_documents(path))
-
-
-@pytest.mark.parametrize("kind", LINES)
-def test_read_documents_other_compression(tmp_path, kind):
-    path = tmp_path / f"passages.{kind}"
-    path.write_bytes(gzip.compress(LINES[kind].encode()))
-    with pytest.raises(ValueError, match="compressed with gzip"):
-        list(read_documents(path))
-    path = tmp_path / f"passages.{kind}.gz"
-    path.write_text(LINES[kind])
-    with pytest.raises(ValueError, match=r"or remove \.gz from its name"):
-        list(read_documents(path))
-
-
-def test_read_documents_duplicate_column(tmp_path):
-    path = tmp_path / "passages.parquet"
-    columns = [pa.array(["d"]), pa.array(["she"]), pa.array(["he"])]
-    pq.write_table(pa.table(columns, names=["document_id", "text", "text"]), path)
-    with pytest.raises(ValueError, match=r"has 2 columns named 'text'"):
-        list(read_documents(path))
 
 
 @pytest.mark.parametrize("first", ["name,gender", "word,kind", "gender,name"])

@@ -288,10 +288,18 @@ def test_fetch_member_not_plain(server, tmp_path, hostile):
 
 
 @pytest.mark.fault("archive")
-def test_fetch_broken_header(server, tmp_path):
-    broken = member("r.csv", **{"GNU.sparse.map": "x,y", "GNU.sparse.size": "z"})
-    message = failure(SourceError, server, tmp_path, served_archive(server, archive_of(broken)))
-    assert "cannot be unpacked as tar" in message
+@pytest.mark.parametrize(
+    "archive",
+    [
+        archive_of(member("r.csv", **{"GNU.sparse.map": "x,y", "GNU.sparse.size": "z"})),
+        b"no archive",
+        gzip.compress(b"no archive"),
+    ],
+    ids=["header", "text", "gzip"],
+)
+def test_fetch_broken_archive(server, tmp_path, archive):
+    message = failure(SourceError, server, tmp_path, served_archive(server, archive))
+    assert "cannot be unpacked as tar" in message and "\n" not in message
 
 
 @pytest.mark.fault("mirror")

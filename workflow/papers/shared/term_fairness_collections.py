@@ -9,8 +9,8 @@ import pandas as pd
 
 from everycell.jobs.job import Job
 from everycell.metrics.term_counts import count_terms as count_terms_of_documents
-from everycell.metrics.term_counts import read_documents
 from everycell.metrics.word_lists import read_words
+from everycell.text.documents import read_documents
 from everycell.text.gender_swap import swap_coverage, swap_gender
 from everycell.trec.runs import write_run
 from papers.shared.term_fairness_cast import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from everycell.base.errors import DataError
-from everycell.base.untrusted import parse_json, with_single_keys
+from everycell.base.untrusted import parse_json
 from everycell.cli.importing.grids import SourceTable, check_size
 from everycell.cli.importing.values import SourceCell
 
@@ -61,7 +61,7 @@ def trec_eval_table(path: Path, text: str) -> SourceTable:
 def json_tables(path: object, text: str) -> list[SourceTable]:
     """Tables of HELM's groups, or the results of lm-evaluation-harness as one table."""
     try:
-        content = parse_json(text, make_object=with_single_keys)
+        content = parse_json(text)
     except ValueError as error:
         raise DataError(path, fault=f"is not JSON ({error})", fix="replace the file") from None
     try:

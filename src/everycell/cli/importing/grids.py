@@ -102,7 +102,9 @@ def read_tables(path: Path) -> list[SourceTable]:
 
         tables = [_csv_table(path, text) if known == "csv" else trec_eval_table(path, text)]
     else:
-        tables = html_tables(path, text if known == "html" else _markdown_to_html(text))
+        from everycell.cli.importing.markdown import markdown_to_html
+
+        tables = html_tables(path, text if known == "html" else markdown_to_html(text))
     for table in tables:
         # Blank rows only separate groups.
         blank = [not any(cell.text for cell in row) for row in table.rows]
@@ -172,13 +174,6 @@ def _csv_cell(value: str) -> SourceCell:
     """Cell of a CSV file, in which bold may be written as in Markdown."""
     bold = re.fullmatch(r"\s*(\*\*|__)(.+)\1\s*", value)
     return SourceCell(_squeeze(bold[2] if bold else value), bold=bold is not None, source=value)
-
-
-def _markdown_to_html(text: str) -> str:
-    # rich, which the light installation has, brings this parser.
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(text)
 
 
 #: Elements that begin and end a line.

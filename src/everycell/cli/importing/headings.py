@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -10,22 +11,33 @@ import pandas as pd
 
 from everycell.base.errors import DataError
 from everycell.cli.importing.grids import SourceTable
-from everycell.cli.importing.values import READABLE, SourceCell, split_cell
+from everycell.cli.importing.rows import is_group, is_measure, is_spanning, shorten
+from everycell.cli.importing.values import (
+    READABLE,
+    SourceCell,
+    begins_with_number,
+    is_numeric,
+    split_cell,
+)
+from everycell.cli.printing import pluralise
 from everycell.records.cells import DESCRIPTION
 from everycell.trec.runs import normalise_name
 
 #: Arrows in a heading, which say whether higher or lower values are better.
 _ARROWS = "↑↓▲▼⇑⇓"
 _UNIT = re.compile(rf"(?<!\s)\s*+[(\[]\s*+(?:in )?(%|[{_ARROWS}])\s*+[)\]]")
-#: Beginning of a text that is rather a value than a name: "~0.3" or "3/4", not "BM25".
-_NUMERIC = re.compile(r"[^\w]*\d")
-_COLLECTIONS = re.compile(r"data_?sets?|collections?|corpus|corpora|benchmarks?|tasks?|test_sets?")
+_WORD = re.compile(r"[^\W\d_]{2}")
+_COLLECTIONS = re.compile(
+    r"(test_)?(data_?sets?|collections?|corpus|corpora|benchmarks?|tasks?)(_and_\w+|_names?)?"
+    r"|test_sets?"
+)
 _MEASURES = re.compile(r"metrics?|measures?")
 #: Collections whose names rows may have, in lower-case letters and digits.
 _KNOWN_COLLECTIONS = re.compile(
     r"(trec)?(dl|cast|deep|robust|core|covid|news|web)(20)?\d*|nfcorpus|fiqa(2018)?|scifact|scidocs|"
     r"(climate)?fever|arguana|hotpotqa|touche(2020)?|quora|nq|naturalquestions|msmarco(dev)?|"
-    r"dbpedia(entity)?|cqadupstack|bioasq|signal1m(rt)?|triviaqa|squad|trec(19|20)\d\d.*track.*"
+    r"dbpedia(entity)?|cqadupstack|bioasq|signal1m(rt)?|triviaqa|squad|"
+    r"(disks?\d+)?trec\d.*(track|task).*|topics.+"
 )
 
 
@@ -33,24 +45,31 @@ def count_head(table: SourceTable) -> int:
     """Rows of the heading: those declared, and rows directly below that go on with it.
 
     Such a row has no values, and its first cell is blank or that of the row above: a row with a
-    name of its own is data, even if none of its values can be read.
+    name of its own is data, even if none of its values can be read. The exception is the row below
+    blank first cells and headings across columns, if it has words in all columns.
     """
     head = max(table.head, 1)
     while head < len(table.rows) - 1:
         row, above = table.rows[head], table.rows[head - 1]
-        if row[0].text and row[0].text != above[0].text:
+        if row[0].text and row[0].text != above[0].text and not _is_below_spans(table, head):
             break
-        if is_group(row) or any(map(split_cell, row[1:])) or not any(cell.text for cell in row[1:]):
+        if (
+            is_spanning(row)
+            or any(map(split_cell, row[1:]))
+            or not any(cell.text for cell in row[1:])
+        ):
             break
         head += 1
     return min(head, len(table.rows) - 1)
 
 
-def is_group(row: Sequence[SourceCell]) -> bool:
-    """Whether a row is one heading for the rows below it."""
-    texts = [cell.text for cell in row]
-    spans = all(cell is row[0] for cell in row[: max(len(row) - 1, 2)])
-    return bool(texts[0]) and not split_cell(row[0]) and (spans or not any(texts[1:]))
+def _is_below_spans(table: SourceTable, head: int) -> bool:
+    above = [cell.text for cell in table.rows[head - 1] if cell.text]
+    words = [cell.text for cell in table.rows[head] if cell.text]
+    has_corner = any(row[0].text for row in table.rows[:head])
+    is_filled = len(words) > len(above) or len(words) == len(table.rows[head])
+    is_word = not any(map(begins_with_number, words))
+    return not has_corner and len(set(above)) < len(above) and is_filled and is_word
 
 
 def label_of_column(table: SourceTable, head: int, column: int) -> str:
@@ -74,19 +93,25 @@ class RowNames(NamedTuple):
 
 
 def name_rows(
-    path: object, table: SourceTable, head: int, texts: Sequence[int], notes: list[str]
+    path: object,
+    table: SourceTable,
+    head: int,
+    body: Sequence[int],
+    texts: Sequence[int],
+    notes: list[str],
 ) -> RowNames:
     """Name the rows by the fewest columns of text, and by headings of groups if needed."""
     groups = {
-        row: table.rows[row][0].text
+        row: next(cell.text for cell in table.rows[row] if cell.text)
         for row in range(head, len(table.rows))
         if is_group(table.rows[row])
     }
-    body = [row for row in range(head, len(table.rows)) if row not in groups]
     if not texts:
         raise DataError(path, fault="has a table without names of rows", fix="add a first column")
     _fill_down(table, body, texts)
     leading = [column for number, column in enumerate(texts) if column == texts[0] + number]
+    # Names come before numbers of rows and references such as "[1] (2a)".
+    words = [column for column in leading if _has_words(table, body, column)]
 
     def keys_of(columns: Sequence[int], *, grouped: bool) -> dict[int, list[str]]:
         heading = {row: [_group_of(row, groups)] if grouped else [] for row in body}
@@ -95,7 +120,9 @@ def name_rows(
             for row in body
         }
 
-    choices = [([column], False) for column in leading] + [(leading, False), (list(texts), False)]
+    choices = [([column], False) for column in words] + [(words, False)] * bool(words)
+    choices += [([column], False) for column in leading if column not in words]
+    choices += [(leading, False), (list(texts), False)]
     choices += [([texts[0]], True), (leading, True)] if groups else []
     if table.keys:
         choices = [(list(texts)[: table.keys], False)]
@@ -115,12 +142,18 @@ def name_rows(
             fix="give each row its own name",
         )
     if groups and not grouped:
-        notes.append(f"Not needed to name the rows: {', '.join(groups.values())}.")
+        notes.append(f"Not needed to name the rows: {shorten(groups.values())}.")
     if unused := [column for column in texts if column not in columns]:
+        headings = []
         for column in unused:
             _refuse_numbers(path, table, head, body, column)
-        headings = ", ".join(label_of_column(table, head, column) for column in unused)
-        notes.append(f"Not imported, since it is text that does not name the rows: {headings}.")
+            cells = (split_cell(table.rows[row][column]) for row in body)
+            count = sum(bool(cell) and is_numeric(cell[0]) for cell in cells)
+            label = label_of_column(table, head, column)
+            headings.append(f"{label} ({pluralise(count, 'number')})" if count else label)
+        notes.append(
+            f"Not imported, since it is text that does not name the rows: {shorten(headings)}."
+        )
     names = [
         _key_name(table, head, column, "system" if column == columns[-1] else "group")
         for column in columns
@@ -135,9 +168,10 @@ def _refuse_numbers(
 ) -> None:
     """Refuse a column that is about to be left out as text although it has numbers."""
     texts = {row: table.rows[row][column].text for row in body if table.rows[row][column].text}
-    with_digits = [row for row, text in texts.items() if _NUMERIC.match(text)]
-    if 2 * len(with_digits) > len(texts):
-        row = next(row for row in with_digits if split_cell(table.rows[row][column]) is None)
+    with_digits = [row for row, text in texts.items() if begins_with_number(text)]
+    unread = [row for row in with_digits if split_cell(table.rows[row][column]) is None]
+    if 2 * len(with_digits) > len(texts) and unread:
+        row = unread[0]
         raise DataError(
             path,
             f"row {row + 1} of the table",
@@ -146,6 +180,11 @@ def _refuse_numbers(
             expected=READABLE,
             fix="write it as a number, or remove the column",
         )
+
+
+def _has_words(table: SourceTable, body: Sequence[int], column: int) -> bool:
+    texts = [table.rows[row][column].text for row in body]
+    return 2 * sum(bool(_WORD.search(text)) for text in texts) > len(texts)
 
 
 def _fill_down(table: SourceTable, body: Sequence[int], texts: Sequence[int]) -> None:
@@ -213,6 +252,12 @@ def name_columns(
     if measure is not None:
         return {column: [_join(key), measure] for column, key in keys.items()}, [free, "metric"]
     if len(levels) == 1:
+        split = {column: split_measure(key[0]) for column, key in keys.items()}
+        if all(collection for _, collection in split.values()):
+            return {column: [collection, name] for column, (name, collection) in split.items()}, [
+                free,
+                "metric",
+            ]
         return keys, ["metric"]
     upper, lower = ({key[level] for key in keys.values()} for level in (0, -1))
     counts = [sum(map(is_measure, names)) for names in (upper, lower)]
@@ -223,19 +268,65 @@ def name_columns(
 
 
 def _headings(table: SourceTable, head: int, columns: Sequence[int]) -> dict[int, list[str]]:
-    return {
+    texts = {
         column: [_without_unit(without_sign(table.rows[row][column])) for row in range(head)]
         for column in columns
     }
+    for row in range(head - 1):
+        _widen(texts, row)
+    return texts
+
+
+def _widen(texts: dict[int, list[str]], row: int) -> None:
+    """Fill blank headings beside one that belongs to a block of columns.
+
+    Blocks are those between columns without values, or else those with equal headings below.
+    """
+    columns = list(texts)
+    gaps = [right - left > 1 for left, right in itertools.pairwise(columns)]
+    starts = [
+        columns[0],
+        *(right for right, is_gap in zip(columns[1:], gaps, strict=True) if is_gap),
+    ]
+    if len(starts) == 1:
+        starts = [column for column in columns if texts[column][row]]
+    blocks = [
+        [column for column in columns if start <= column < end]
+        for start, end in itertools.pairwise([*starts, columns[-1] + 1])
+    ]
+    if any(len({texts[column][row] for column in block} - {""}) != 1 for block in blocks):
+        return
+    below = [[texts[column][row + 1 :] for column in block] for block in blocks]
+    if sum(map(len, blocks)) == len(columns) and all(names == below[0] for names in below):
+        for block in blocks:
+            name = next(texts[column][row] for column in block if texts[column][row])
+            for column in block:
+                texts[column][row] = name
+
+
+def split_measure(heading: str) -> tuple[str, str]:
+    """Measure of a heading such as "nDCG@10, dev queries", and its collection, if any.
+
+    Only measures with a cut-off, and some known names, can have one: "P value" is no precision.
+    """
+    if is_measure(heading):
+        return heading, ""
+    words = heading.split()
+    for measure, collection in ((words[:1], words[1:]), (words[-1:], words[:-1])):
+        name = "".join(measure).strip("()[],;:")
+        text = re.sub(r"^on\s|[-–—|/]$", "", " ".join(collection).strip("()[],;: ")).strip()
+        if text and re.fullmatch(r".*@.*|MAP|MRR|nDCG", name, re.IGNORECASE) and is_measure(name):
+            return name, text
+    return "", ""
 
 
 def measure_in_corner(
     table: SourceTable, head: int, numbers: Sequence[int], column: int
-) -> str | None:
-    """Measure of all values, if the heading of the row names is one and no other heading is."""
-    corner = label_of_column(table, head, column)
+) -> tuple[str, str] | None:
+    """Measure of all values and its collection, if that of the row names is one."""
+    measure, collection = split_measure(label_of_column(table, head, column))
     headings = {name for names in _headings(table, head, numbers).values() for name in names}
-    return corner if is_measure(corner) and not any(map(is_measure, headings)) else None
+    return (measure, collection) if measure and not any(map(is_measure, headings)) else None
 
 
 def names_measures(
@@ -255,13 +346,6 @@ def names_collections(keys: Mapping[int, Sequence[str]]) -> bool:
 
 def _join(headings: Sequence[str]) -> str:
     return " ".join(dict.fromkeys(headings))
-
-
-def is_measure(name: str) -> bool:
-    """Whether a heading is a measure that `init` can compute from runs."""
-    from everycell.cli.measure_names import measure_of
-
-    return measure_of(name) is not None
 
 
 def _without_unit(heading: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Group
 from rich.table import Table
 
+from everycell.cli.importing.rows import is_group, is_spanning, name_of
 from everycell.cli.importing.tidy import Imported
 from everycell.cli.printing import echo, output_console, pluralise
 from everycell.records.cells import is_number, key_columns
@@ -34,8 +35,8 @@ def print_imported(imported: Imported) -> None:
             labels = {column: [row[column].text] for column in imported.labels}
             values = [read.get((index, column), labels.get(column, [])) for column in columns]
             table.add_row("read", *(Group(*lines) for lines in values))
-        else:
-            table.add_row("", row[0].text, style="italic")
+        elif is_group(row) or not is_spanning(row):
+            table.add_row("", name_of(imported.table, index), style="italic")
     console = output_console()
     console.print(table)
     values = imported.cells["value"]

@@ -12,7 +12,6 @@ from everycell.base.errors import DataError
 from everycell.cli.importing.grids import SourceTable
 from everycell.cli.importing.headings import (
     count_head,
-    is_group,
     is_in_percent,
     label_of_column,
     measure_in_corner,
@@ -23,16 +22,29 @@ from everycell.cli.importing.headings import (
 )
 from everycell.cli.importing.long_tables import one_value_per_row
 from everycell.cli.importing.offers import BOLD, UNDERLINED
+from everycell.cli.importing.pairs import split_columns
+from everycell.cli.importing.rows import (
+    is_group,
+    is_measure,
+    is_spanning,
+    name_of,
+    refuse_second_heading,
+    shorten,
+    spans_columns,
+)
 from everycell.cli.importing.values import (
     READABLE,
     Column,
     Part,
     SourceCell,
+    begins_with_number,
     decide_commas,
+    is_numeric,
     plain_number,
     resolve_letters,
     split_cell,
 )
+from everycell.cli.printing import pluralise
 from everycell.records.cells import key_columns
 
 
@@ -62,20 +74,25 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
     """Read the published cells; `measure` is that of all values if only the caption names it."""
     notes: list[str] = []
     head = count_head(table)
-    table = one_value_per_row(table, head, notes)
-    body = [row for row in range(head, len(table.rows)) if not is_group(table.rows[row])]
+    table = split_columns(one_value_per_row(table, head, notes), head, notes)
+    body = [row for row in range(head, len(table.rows)) if not is_spanning(table.rows[row])]
+    if remarks := len(table.rows) - head - len(body) - sum(map(is_group, table.rows[head:])):
+        notes.append(f"Not imported, since they are remarks: {pluralise(remarks, 'row')}.")
     parts = {
         (row, column): split_cell(cell)
         for row in body
         for column, cell in enumerate(table.rows[row])
     }
-    texts, numbers = _kinds_of_columns(path, table, head, body, parts)
-    labels, row_names, row_keys = name_rows(path, table, head, texts, notes)
+    texts, numbers = _kinds_of_columns(table, head, body, parts)
+    body = _check_unread(path, table, head, body, numbers, parts, notes)
+    labels, row_names, row_keys = name_rows(path, table, head, body, texts, notes)
     is_given = measure is not None or "metric" in row_names
     if not is_given and names_measures(table, head, numbers, row_keys):
         row_names[-1] = "metric"
     if not is_given and (corner := measure_in_corner(table, head, numbers, labels[-1])):
-        measure, row_names[-1] = corner, "system"
+        (measure, of_all), row_names[-1] = corner, "system"
+        if of_all:
+            notes.append(f"No key, since it is that of all values: {of_all}.")
     if row_names[-1] == "system" and names_collections(row_keys):
         row_names[-1] = "collection"
     column_keys, column_names = name_columns(table, head, numbers, measure, row_names)
@@ -118,42 +135,72 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
 
 
 def _kinds_of_columns(
-    path: object,
     table: SourceTable,
     head: int,
     body: Sequence[int],
     parts: Mapping[tuple[int, int], list[Part] | None],
 ) -> tuple[list[int], list[int]]:
-    """Columns of text and columns of values; refuse text among numbers."""
+    """Columns of text and columns of values; texts across columns and rows of words decide none."""
     texts: list[int] = []
     numbers: list[int] = []
-    for column in range(len(table.rows[0])):
-        cells = [parts[row, column] for row in body]
-        unread = cells.count(None)
-        numeric = sum(bool(cell) and is_numeric(cell[0]) for cell in cells)
-        if not any(cell != [] for cell in cells):
+    columns = range(len(table.rows[0]))
+    is_number = {position: bool(cell) and is_numeric(cell[0]) for position, cell in parts.items()}
+    deciding = [row for row in body if any(is_number[row, column] for column in columns)]
+    for column in columns:
+        if not any(parts[row, column] != [] for row in body):
             continue
+        unread = sum(
+            parts[row, column] is None and not spans_columns(table, row, column) for row in deciding
+        )
+        numeric = sum(is_number[row, column] for row in body)
+        is_value = numeric > unread or (
+            numeric > 0 and is_measure(label_of_column(table, head, column))
+        )
         # The first column names the rows, even by years or sizes.
-        if column == 0 or numeric <= unread or not numeric:
-            texts.append(column)
-            continue
-        numbers.append(column)
-        if unread:
-            row = body[cells.index(None)]
+        (numbers if texts and is_value else texts).append(column)
+    return texts, numbers
+
+
+def _check_unread(
+    path: object,
+    table: SourceTable,
+    head: int,
+    body: Sequence[int],
+    numbers: Sequence[int],
+    parts: Mapping[tuple[int, int], list[Part] | None],
+    notes: list[str],
+) -> list[int]:
+    """Rows with values; others, and texts across columns, are noted, and other texts refused."""
+    words = {row: [column for column in numbers if parts[row, column] is None] for row in body}
+    with_values = []
+    for row, columns in words.items():
+        texts = [table.rows[row][column].text for column in columns]
+        has_value = any(parts[row, column] for column in numbers)
+        if not texts or has_value or any(map(begins_with_number, texts)):
+            with_values.append(row)
+        else:
+            refuse_second_heading(path, table, head, row, columns)
+    if left_out := [name_of(table, row) for row in body if row not in with_values]:
+        notes.append(f"Not imported, since they are rows without numbers: {shorten(left_out)}.")
+    across = []
+    for row in with_values:
+        for column in words[row]:
+            cell = table.rows[row][column]
+            if spans_columns(table, row, column) and not begins_with_number(cell.text):
+                across.append(cell.text)
+                continue
             raise DataError(
                 path,
                 f"row {row + 1} of the table",
                 label_of_column(table, head, column),
-                table.rows[row][column].text,
+                cell.text,
                 expected=READABLE,
                 fix="write several numbers in columns of their own, and marks as † or raised",
             )
-    return texts, numbers
-
-
-def is_numeric(part: Part) -> bool:
-    """Whether a part is a number or a bound, not a word or a dash."""
-    return part.text[-1:].isdigit()
+    if across:
+        texts = shorten(dict.fromkeys(across))
+        notes.append(f"Not imported, since it is text across columns of numbers: {texts}.")
+    return with_values
 
 
 def _by_position(

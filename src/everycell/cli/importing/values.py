@@ -45,7 +45,7 @@ class Part(NamedTuple):
 READABLE = "a number, such as 0.82, 45.1%, 0.82 ± 0.05 or < .001, or n.s., – or OOM"
 #: Roles of the second and third number of a cell.
 ROLES = DEVIATION, BRACKETS, LOW, HIGH = "±", "(in brackets)", "(low)", "(high)"
-_DASH = re.compile(r"[-\u2010-\u2015\u2212]{1,3}")
+_DASH = re.compile(r"[-\u2010-\u2015\u2212]+")
 #: Signs of significance and footnotes. Letters count only if they are raised, or as their column
 #: decides.
 _SIGNS = "†‡*∗⋆★☆§¶∥‖#▲▼△▽▴▾▵▿↑↓•◦◇◆♦♣♠♥°"
@@ -86,6 +86,10 @@ _PAIRS = (
         (LOW, HIGH),
     ),
 )  # fmt: skip
+#: References, dates, hashes and "3-shot", which begin with digits but are no values.
+_NAME_WITH_DIGITS = re.compile(
+    r"\[\d+\]\s*(?:\(|$)|\d{4}-\d\d(?:-\d\d)?$|(?=\d*[a-f])[\da-f]{8,}$|\d+-[a-zA-Z]"
+)
 _POINT_OR_GROUP = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}")
 _EXPONENT = re.compile(r"[×x·]\s?10$")
 
@@ -153,6 +157,16 @@ def _read_pair(text: str, pattern: re.Pattern[str], roles: Sequence[str]) -> lis
         part._replace(role=role, marker="", unit=part.unit or unit)
         for role, (part,) in zip(roles, more, strict=True)
     ]
+
+
+def is_numeric(part: Part) -> bool:
+    """Whether a part is a number or a bound, not a word or a dash."""
+    return part.text[-1:].isdigit()
+
+
+def begins_with_number(text: str) -> bool:
+    """Whether a text is rather a value than a name: "~0.3" or "3/4", not "BM25" or "[1] (2a)"."""
+    return not _NAME_WITH_DIGITS.match(text) and re.match(r"\W*\d", text) is not None
 
 
 def _trim(number: str) -> str:

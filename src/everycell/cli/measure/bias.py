@@ -50,9 +50,9 @@ def count_group_terms(
         check_texts,
         count_documents_with_terms,
         count_terms,
-        read_documents,
     )
     from everycell.metrics.word_lists import read_word_lists
+    from everycell.text.documents import read_documents
 
     groups = read_word_lists(words)
     texts = check_texts(

