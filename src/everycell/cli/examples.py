@@ -30,7 +30,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     ),
     "summary": ("everycell summary", "everycell summary --format csv"),
     "page": ("everycell page", "everycell page && xdg-open results/index.html"),
-    "report": ("everycell report report.html", "everycell report sakai.html sakai2023 --force"),
+    "report": ("everycell report report.html", "everycell report sakai.html sakai2023"),
     "deposit": (
         "everycell deposit results deposit.zip",
         "everycell deposit results review.zip --anonymous",

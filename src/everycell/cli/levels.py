@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from everycell.base.untrusted import parse_json
 from everycell.cli.placeholders import PLACEHOLDERS
 from everycell.cli.printing import pluralise
 from everycell.records.folders import OWN_DATA
@@ -39,7 +40,21 @@ REUSED = {
     "config.yaml": "settings apart from the code",
     "pyproject.toml": "requirements",
 }
+#: Mark of reports in HTML, which a later report may replace.
+MARK = '<meta name="generator" content="everycell report">'
 Level = dict[str, Any]
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a report or its levels.json, as `everycell report` writes them."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".json":
+            content = parse_json(text)
+            return isinstance(content, dict) and content.get("policy") == POLICY
+    except (OSError, ValueError):
+        return False
+    return MARK in text.partition("</head>")[0]
 
 
 def levels_of(paper: PaperOnPage, root: Path) -> list[Level]:

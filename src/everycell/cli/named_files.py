@@ -37,6 +37,8 @@ class Output:
     """A file or folder to create, or several files with these suffixes."""
 
     suffixes: tuple[str, ...] = ("",)
+    #: Whether an existing file is an earlier output of the command, which it replaces.
+    is_replaced: Callable[[Path], bool] = lambda path: False
 
 
 RUN = Input(("run",), has_tag=True)
@@ -91,7 +93,8 @@ def check_named_files(command: Callable[..., None], options: Mapping[str, Any]) 
                 missing[value.parent] = None
             paths = [value.with_name(value.name + suffix) for suffix in declared.suffixes]
             for path in paths:
-                _check_output(parameter, path, inputs, force=bool(options.get("force")))
+                force = bool(options.get("force")) or declared.is_replaced(path)
+                _check_output(parameter, path, inputs, force=force)
     return list(missing)
 
 

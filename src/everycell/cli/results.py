@@ -234,8 +234,16 @@ def page() -> None:
     echo(f"Page: {path}")
 
 
+def _is_report(path: Path) -> bool:
+    from everycell.cli.levels import is_report
+
+    return is_report(path)
+
+
 def report(
-    out: Annotated[Path, typer.Argument(help="HTML file to write."), Output()],
+    out: Annotated[
+        Path, typer.Argument(help="HTML file to write."), Output(is_replaced=_is_report)
+    ],
     keys: Annotated[
         list[str] | None, typer.Argument(metavar="[KEY]...", help="Papers; all by default.")
     ] = None,
@@ -244,15 +252,18 @@ def report(
     """Write one HTML file to attach, with cells, verdicts, claims and the cost of each result.
 
     levels.json, beside it, has the levels of ACM's artifact review, each with its evidence and what
-    is missing. A committee awards badges; everycell only collects what they are based on.
+    is missing. A committee awards badges; everycell only collects what they are based on. An
+    earlier report is replaced; other files only with --force.
     """
-    from everycell.cli.levels import NOTE, POLICY, levels_of
+    from everycell.cli.levels import MARK, NOTE, POLICY, levels_of
     from everycell.config import read_config
     from everycell.render.page.overview import build_page
     from everycell.render.page.pages import standalone_page
 
+    if out.suffix not in (".html", ".htm"):
+        raise RecordError(f"{out}: a report is an HTML file; choose a file name ending in .html.")
     path = out.with_name("levels.json")
-    project.refuse_existing(path, force=force)
+    project.refuse_existing(path, force=force or _is_report(path))
     papers = project.papers()
     if unknown := {*(keys or ())} - papers.keys():
         raise RecordError(
@@ -264,6 +275,7 @@ def report(
     page_content = build_page(papers, results, project.RESULTS, repository)
     levels = {paper.about.key: levels_of(paper, project.ROOT) for paper in page_content.papers}
     content = {"page": page_content, "levels": levels, "note": NOTE, "acm_policy": POLICY}
+    content["mark"] = MARK
     write_atomically(out, standalone_page("report.html.j2", **content))
     write_json(path, {"note": NOTE, "policy": POLICY, "papers": levels})
     echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB; {path}")

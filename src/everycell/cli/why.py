@@ -55,6 +55,9 @@ def why(
         ),
     ],
     tier: OnlyTier = None,
+    minutes: Annotated[
+        float, typer.Option(min=0, help="Time after which no further reading is tried.")
+    ] = 3,
 ) -> None:
     """Suggest why reproduced numbers of a table differ from published ones.
 
@@ -93,9 +96,10 @@ def why(
     with warnings.catch_warnings():
         # The log of the result has the warnings about its runs.
         warnings.simplefilter("ignore")
-        search = search_readings(block, readings, compute, _track)
+        track = _Track(60 * minutes)
+        search = search_readings(block, readings, compute, track)
     console.print(Text(f"{heading}: {n_equal} of {len(rows)} numbers are equal", style="bold"))
-    _print_search(console, search)
+    _print_search(console, search, track)
 
 
 def _reproduced_result(artefact: Artefact, tier: Tier | None) -> Result:
@@ -222,24 +226,34 @@ def _array(values: list[Any]) -> FloatArray:
     )
 
 
-def _track(trials: list[Any]) -> Iterator[Any]:
-    """Iterate over trials; on a terminal, show progress if it takes long."""
-    start = time.monotonic()
-    progress = Progress(
-        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
-    )
-    task = progress.add_task("Trying readings", total=len(trials))
-    try:
-        for trial in trials:
-            if time.monotonic() - start > _PATIENCE:
-                progress.start()
-            yield trial
-            progress.advance(task)
-    finally:
-        progress.stop()
+class _Track:
+    """Iterates over trials until time is up; on a terminal, shows progress if it takes long."""
+
+    def __init__(self, seconds: float) -> None:
+        self.end = time.monotonic() + seconds
+        #: Number of trials for which there was no time.
+        self.untried = 0
+
+    def __call__(self, trials: list[Any]) -> Iterator[Any]:
+        start = time.monotonic()
+        progress = Progress(
+            console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
+        )
+        task = progress.add_task("Trying readings", total=len(trials))
+        try:
+            for number, trial in enumerate(trials):
+                if time.monotonic() > self.end:
+                    self.untried += len(trials) - number
+                    return
+                if time.monotonic() - start > _PATIENCE:
+                    progress.start()
+                yield trial
+                progress.advance(task)
+        finally:
+            progress.stop()
 
 
-def _print_search(console: Console, search: Search) -> None:
+def _print_search(console: Console, search: Search, track: _Track) -> None:
     """Print the smallest change that suffices or comes closest, and how it compares with chance."""
     total = len(search.block.published)
     listed = _select_trials(search)
@@ -270,6 +284,10 @@ def _print_search(console: Console, search: Search) -> None:
         _print_different(console, search.block, listed[0])
     pairs = f" and {pluralise(search.pairs, 'pair')} of them" if search.pairs else ""
     console.print(f"Tried: {pluralise(search.singles, 'reading')}{pairs} that change a value.")
+    if track.untried:
+        console.print(
+            f"{pluralise(track.untried, 'more trial')} had no time; --minutes gives them more."
+        )
     if listed:
         console.print(
             "By chance: rough upper bound of the probability that one of these trials gains as "

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from everycell.base.errors import DataError
 from everycell.records.papers import Artefact
 from everycell.render.grid import (
     VALUE_COLUMNS,
@@ -181,6 +182,13 @@ def surrogate_grid(artefact: Artefact, path: Path) -> Grid[SurrogateCell] | None
     table = pd.read_csv(path, keep_default_na=False, dtype=str)
     if table.empty or len(table) > _MAX_SURROGATE_ROWS:
         return None
+    if "value" not in table:
+        raise DataError(
+            path,
+            column="value",
+            fault=f"is missing from the columns {[*table.columns]}",
+            fix="write one row per value in the rule, and run snakemake again",
+        )
     keys = [column for column in table.columns if column not in VALUE_COLUMNS]
     has_same_keys = not artefact.cells.empty and set(keys) == set(artefact.key_columns)
     if has_same_keys:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations, product
+from itertools import chain, combinations, permutations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -186,6 +186,8 @@ def _pairs(singles: Sequence[Trial], before: np.ndarray) -> Iterator[tuple[Trial
     # In the order in which they are applied, which is that of `singles`.
     rank = {id(trial): position for position, trial in enumerate(singles)}
     pairs = [*combinations(plain, 2), *product(plain, relabelling), *combinations(helpful, 2)]
+    # Time may not suffice for all of them.
+    pairs.sort(key=lambda pair: -pair[0].n_equal - pair[1].n_equal)
     for first, second in pairs:
         if first.readings[0].slot != second.readings[0].slot:
             in_order = rank[id(first)] < rank[id(second)]
@@ -202,11 +204,18 @@ def cell_readings(block: Block, columns: Sequence[str]) -> list[Reading]:
 
     `columns` are the key columns; measures have the name `metric`.
     """
-    return [*_relabellings(block, columns), *_factors(block), *_roundings(block)]
-
-
-def _relabellings(block: Block, columns: Sequence[str]) -> Iterator[Reading]:
     rows = {tuple(key[column] for column in columns): row for row, key in enumerate(block.keys)}
+    return [
+        *_relabellings(block, columns, rows),
+        *_repeated_lines(block, columns, rows),
+        *_factors(block),
+        *_roundings(block),
+    ]
+
+
+def _relabellings(
+    block: Block, columns: Sequence[str], rows: Mapping[tuple[str, ...], int]
+) -> Iterator[Reading]:
     for column in columns:
         for first, second in combinations(block.names(column), 2):
             swap = {first: second, second: first}
@@ -234,6 +243,39 @@ def _relabelling(
         change=lambda values: np.append(values, np.nan)[sources],
         is_relabelling=True,
     )
+
+
+def _repeated_lines(
+    block: Block, columns: Sequence[str], rows: Mapping[tuple[str, ...], int]
+) -> Iterator[Reading]:
+    """A row or column named by several keys whose published numbers occur twice in the table.
+
+    Those named by one key are tried without this condition.
+    """
+    positions = range(len(columns))
+    for size in range(2, len(columns)):
+        for naming in combinations(positions, size):
+            lines: dict[tuple[str, ...], dict[tuple[str, ...], int]] = {}
+            for key, row in rows.items():
+                across = tuple(key[position] for position in positions if position not in naming)
+                name = tuple(key[position] for position in naming)
+                lines.setdefault(name, {})[across] = row
+            equal: dict[frozenset[Any], list[tuple[str, ...]]] = {}
+            for name, line in lines.items():
+                numbers = {(across, block.published[row]) for across, row in line.items()}
+                if len(numbers) > 1:
+                    equal.setdefault(frozenset(numbers), []).append(name)
+            for name, source in chain.from_iterable(permutations(e, 2) for e in equal.values()):
+                sources = np.arange(len(block.keys))
+                for across, row in lines[name].items():
+                    sources[row] = lines[source][across]
+                texts = " / ".join(source), " / ".join(name)
+                yield Reading(
+                    f"values of {texts[0]} repeated for {texts[1]}, as published",
+                    ("relabelling", naming, *sorted((name, source))),
+                    change=lambda values, sources=sources: values[sources],
+                    is_relabelling=True,
+                )
 
 
 def _factors(block: Block) -> Iterator[Reading]:

@@ -45,7 +45,14 @@ def test_report_is_self_contained(project):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "word"), [(["r.html", "toy2027"], "toy2027"), (["old.html"], "old.html")]
+    ("arguments", "word"),
+    [
+        (["r.html", "toy2027"], "toy2027"),
+        (["old.html"], "old.html"),
+        (["levels.json"], "levels.json"),
+        (["r.pdf"], "r.pdf"),
+        (["r"], "r: "),
+    ],
 )
 def test_report_refused(project, arguments, word):
     (project / "old.html").write_text("mine")
@@ -53,6 +60,23 @@ def test_report_refused(project, arguments, word):
     assert done.exit_code == 2 and word in done.output
     assert (project / "old.html").read_text() == "mine"
     assert not (project / "levels.json").exists()
+
+
+REPORTS = ("report.html", "levels.json")
+
+
+@pytest.mark.parametrize("other", [*REPORTS, None])
+def test_report_again(project, other):
+    """A report is replaced, and no other file of its name."""
+    arguments = ["report", "report.html"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    before = [(project / name).read_text() for name in REPORTS]
+    if other is not None:
+        (project / other).write_text('{"policy": "https://mine", "mark": "everycell report"}')
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == (2 if other else 0)
+    after = [(project / name).read_text() for name in REPORTS]
+    assert after == before if other is None else "mine" in after[REPORTS.index(other)]
 
 
 def levels(project):

@@ -150,6 +150,14 @@ def test_why_random_differences(toy):
     assert "and the closest may be chance" in out or "No reading makes more" in out
 
 
+@pytest.mark.parametrize("minutes", [0, 3])
+def test_why_out_of_time(toy, minutes):
+    frame, write = toy
+    write(frame([*VALUES[:2], *VALUES[4:], *VALUES[2:4]]))
+    code, out, _ = call("why", "toy/table_1", "--minutes", minutes)
+    assert code == 0 and ("had no time" in out) == (minutes == 0) == ("b swapped" not in out)
+
+
 def test_why_equal(toy):
     frame, write = toy
     write(frame(VALUES))

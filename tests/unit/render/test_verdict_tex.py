@@ -3,13 +3,15 @@ import shutil
 import subprocess
 from itertools import cycle
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from everycell.base.errors import DataError
 from everycell.cli.tex_tables import macros_as_tex
 from everycell.records.cells import is_number
 from everycell.records.papers import all_artefacts, load_papers
-from everycell.render.verdict_tables import verdict_table_as_tex
+from everycell.render.verdict_tables import surrogate_grid, verdict_table_as_tex
 from everycell.verdicts.reports import VERDICTS, JudgedCell, Report, Result
 
 PUBLISHED = Path(__file__).parents[3] / "published"
@@ -155,3 +157,12 @@ def test_macros_as_tex_link_and_unknown_name(tmp_path):
 def test_macros_as_tex_names_are_unique():
     names = re.findall(r"\\csname (everycell\w+:.*?)\\endcsname\{", macros("abolghasemi2026"))
     assert len(names) == len(set(names)) > 100
+
+
+@pytest.mark.parametrize("columns", ["system,score", "Value", "values,metric"])
+def test_surrogate_grid_without_values(tmp_path, columns):
+    path = tmp_path / "table_1.csv"
+    path.write_text(f"{columns}\n{columns}\n")
+    with pytest.raises(DataError) as error:
+        surrogate_grid(SimpleNamespace(), path)
+    assert (error.value.path, error.value.column) == (path, "value")

@@ -74,6 +74,34 @@ def test_search_readings_planted(description):
     assert bool(outcome.pairs) == (" and values" in description or " and MAP" in description)
 
 
+@pytest.mark.parametrize(
+    ("across", "name", "source"),
+    [
+        ("metric", ("m1", "one shot"), ("m2", "one shot")),
+        ("metric", ("m1", "one shot"), ("m2", "two shots")),
+        ("model", ("one shot", "F1"), ("two shots", "F1")),
+    ],
+)
+def test_search_readings_published_twice(across, name, source):
+    """A row or column that several keys name has the published values of another one."""
+    columns = ["model", "prompt", "metric"]
+    names = (["m1", "m2", "m3"], ["one shot", "two shots"], ["F1", "recall", "loss"])
+    keys = [dict(zip(columns, key, strict=True)) for key in itertools.product(*names)]
+    values = np.random.default_rng(3).uniform(0.2, 0.9, len(keys))
+    naming = [column for column in columns if column != across]
+    lines: dict[tuple[str, ...], list[int]] = {}
+    for row, key in enumerate(keys):
+        lines.setdefault(tuple(key[column] for column in naming), []).append(row)
+    published = values.copy()
+    published[lines[name]] = values[lines[source]]
+    block = Block(keys, published.round(3), np.full(len(keys), 3), np.full(len(keys), True), values)
+    outcome = search_readings(block, cell_readings(block, columns))
+    trial = outcome.complete[0]
+    texts = " / ".join(source), " / ".join(name)
+    assert trial.description == f"values of {texts[0]} repeated for {texts[1]}, as published"
+    assert outcome.chance(trial) < CHANCE_LEVEL
+
+
 def test_search_readings_missing_value():
     """A cell without a value does not hide the reading that explains the others."""
     values = VALUES.copy()

@@ -28,6 +28,11 @@ with ResultJob(snakemake) as job, tempfile.TemporaryDirectory() as folder:
             expected="a CSV with the key columns of the table and `value`, in the file named by "
             "its first argument",
         )
-    values = read_table(path, ["value"])
+    try:
+        values = read_table(path, ["value"])
+    except DataError as error:
+        # The file is temporary.
+        fault = str(error).removeprefix(str(path)).lstrip(":, ").rstrip(".")
+        raise DataError(script, fault=f"wrote values that cannot be read ({fault})") from None
     keys = [name for name in values.columns if name != "value"]
     job.write_table(values[[*keys, "value"]])
