@@ -1,41 +1,33 @@
 """Deposits for double-blind review: removal of what identifies authors, and a search for the rest.
 
-Names are searched for in file names and contents, also in packed or encoded ones and in the escapes
-of JSON, HTML, URLs and LaTeX.
+Names are searched for in file names and contents, in all forms of `everycell.cli.readable`.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import bz2
-import gzip
-import html
-import io
-import lzma
+import logging
 import platform
 import re
 import subprocess
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-from unicodedata import combining, normalize
-from urllib.parse import unquote
+from unicodedata import normalize
 
 from everycell.base.files import write_json
 from everycell.base.installation import requirement, wheel_file
-from everycell.base.untrusted import RATIO, UNPACKED, parse_json
-from everycell.cli.importing.latex import ACCENTS
+from everycell.base.untrusted import RATIO, UNPACKED, parse_json, printable_line
+from everycell.cli.readable import LEVELS, members, readings, without_accents
 from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
 from everycell.receipts.receipts import ReceiptError, receipts_in, with_hashes
 from everycell.records.papers import Paper
 
+logger = logging.getLogger(__name__)
+
 ANONYMOUS = "Anonymous"
 AUTHOR, FAMILY_NAME = "an author", "an author's family name"
+FIRST_NAME, LOGIN = "an author's first name", "a login of an author's name"
 HOST, USER, GIT_USER = "a host", "a user name", "Git's user.name"
 COMMIT, ACCOUNT = "a commit", "the account of a repository"
 #: Names of containers, users, hosts and folders that identify nobody.
@@ -48,40 +40,20 @@ HOME = re.compile(
 )
 #: Account and name of a repository at the end of its address.
 REPOSITORY = re.compile(r"[/:]([\w.-]+)/([\w.-]+?)(?:\.git)?/?$")
-#: Start of a packed file, except for ZIP -> how to open it.
-PACKED: dict[bytes, Callable[..., Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\0": lzma.open,
-    b"]\0\0": lzma.open,
-}
-#: Beginning of a stream of zlib, such as in PDF and PNG, with the number of bytes that are
-#: searched, and bytes that may be base64.
-STREAM_SIZE = 2**20
-STREAM = re.compile(rb"\x78[\x01\x5e\x9c\xda]")
-BASE64 = re.compile(rb"[A-Za-z0-9+/]{20,}={0,2}")
-#: How often a file may be packed.
-LEVELS = 5
 #: Shortest spelling without accents that is searched for, since short ones are words.
 SHORTEST = 5
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
-_STROKES = str.maketrans("łŁøØđĐ", "lLoOdD")
-#: Borders of words, to which underscores do not belong.
+#: Borders of words, to which underscores do not belong, and those of the words of an identifier.
 _START, _END = r"(?<![^\W_])", r"(?![^\W_])"
-#: A letter as JSON and HTML escape it, and as LaTeX writes it: accented, or with a command.
-_ESCAPED = re.compile(r"(?<!\\)\\++u([0-9a-fA-F]{4})|&#?\w{2,8};")
-_ACCENTED = re.compile(
-    r"""\{?(?<!\\)\\++(?:([`'^"~=.])\s*+|([cvuHrk])(?:\s+|(?=\{)))\{?\\?([A-Za-z])\}?\}?"""
+_FIRST = r"(?:(?<![^\W\d_])|(?<=[a-z])(?=[A-Z]))"
+_LAST = r"(?:(?![^\W\d_])|(?<=[a-z])(?=[A-Z]))"
+#: What may stand between the words of a name.
+_BETWEEN = r"[\W_]{0,3}"
+#: An e-mail address, except for those of examples and of Git's hosts.
+MAIL = re.compile(
+    r"(?<![\w.+-])(?!git@|noreply@)[\w.+-]{2,64}@(?!example\.|users\.noreply\.)"
+    r"(?:[A-Za-z0-9-]{2,63}\.){1,8}(?!(?:png|jpe?g|gif|svg|webp|pdf)\b)[A-Za-z]{2,24}\b"
 )
-_LETTERS = {
-    **{"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å"},
-    **{"o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "i": "ı"},
-}
-_COMMAND = re.compile(rf"\{{?(?<!\\)\\++({'|'.join(_LETTERS)})(?![A-Za-z])(?:\{{\}}|\s+)?\}}?")
-_PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-#: Letters that are not visible.
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
-_WHITE_SPACE = re.compile(r"(?<!\\)\\++[nrt]")
 
 
 def authors_of(papers: Mapping[str, Paper]) -> list[str]:
@@ -95,7 +67,10 @@ def identities(results: Path, project: Path, papers: Mapping[str, Paper]) -> dic
     words: dict[str, str] = {}
     for author in authors_of(papers):
         words |= dict.fromkeys(_spellings(author), AUTHOR)
-        words |= dict.fromkeys(_spellings(author.split()[-1]), FAMILY_NAME)
+        *first_names, family = author.split()
+        words |= dict.fromkeys(_spellings(family), FAMILY_NAME)
+        if first_names:
+            words |= dict.fromkeys(_spellings(f"{family} {first_names[0]}"), AUTHOR)
     for key in papers:
         for name, meaning in words.items():
             if meaning == FAMILY_NAME and (
@@ -139,10 +114,9 @@ def identities(results: Path, project: Path, papers: Mapping[str, Paper]) -> dic
 
 def _spellings(name: str) -> list[str]:
     """A name as it is, and without accents."""
-    plain = "".join(
-        letter for letter in normalize("NFKD", name.translate(_STROKES)) if not combining(letter)
-    )
-    variants = [text for text in (plain, name.translate(_GERMAN)) if len(text) >= SHORTEST]
+    variants = [
+        text for text in (without_accents(name), name.translate(_GERMAN)) if len(text) >= SHORTEST
+    ]
     return list(dict.fromkeys([normalize("NFC", name), *variants]))
 
 
@@ -166,23 +140,48 @@ def anonymise(copy: Path, papers: Mapping[str, Paper]) -> None:
         write_json(path, with_hashes(receipt))
 
 
-def refuse_identities(archive: Path, forbidden: Mapping[str, str]) -> None:
-    """Refuse an archive in which a word that identifies the authors is left."""
-    words = [
-        (word, word.casefold(), _pattern(word, meaning)) for word, meaning in forbidden.items()
+def suspicions(papers: Mapping[str, Paper]) -> dict[str, str]:
+    """Words that may identify authors, or be ordinary ones -> what they are."""
+    words: dict[str, str] = {}
+    for author in authors_of(papers):
+        *first_names, family = (without_accents(name) for name in author.split())
+        words |= {name: FIRST_NAME for name in first_names if len(name.strip(".")) > 2}
+        if first_names:
+            logins = (first_names[0][0] + family, family + first_names[0][0])
+            words |= {login.lower(): LOGIN for login in logins if len(login) > 3}
+        if len(family) >= SHORTEST:
+            words[family.lower()] = FAMILY_NAME
+    return words
+
+
+def refuse_identities(
+    archive: Path, forbidden: Mapping[str, str], suspicious: Mapping[str, str]
+) -> None:
+    """Refuse an archive in which a word that identifies the authors is left.
+
+    Files with suspicious words, or with an e-mail address, and those that cannot be searched, are
+    named in warnings.
+    """
+    words = [_Word(word, meaning, _pattern(word, meaning)) for word, meaning in forbidden.items()]
+    suspicious_words = [
+        _Word(word, meaning, _suspicion(word, meaning)) for word, meaning in suspicious.items()
     ]
+    findings: dict[str, list[str]] = {}
     wheel = wheel_file()
     with zipfile.ZipFile(archive) as content:
         # The wheel of everycell itself may name anyone.
-        for name, data in _members(content, wheel.read_bytes() if wheel else None):
-            for text in _readings(name.encode() + b"\n" + data):
-                folded = text.casefold()
-                # Most words are nowhere, which a search without a pattern says sooner.
-                matches = (
-                    (pattern.search(text), word, forbidden[word])
-                    for word, folded_word, pattern in words
-                    if folded_word in folded
+        for name, data, fault in members(content, wheel.read_bytes() if wheel else None):
+            if fault == "too large":
+                raise ReceiptError(
+                    f"{name} unpacks to more than {UNPACKED:,} bytes and {RATIO} times its size, "
+                    f"or is packed more than {LEVELS} times, so it cannot be searched for names; "
+                    "remove it, or unpack it."
                 )
+            if fault:
+                findings.setdefault("cannot be opened, so it was not searched", []).append(name)
+            for text in readings(name.encode() + b"\n" + data):
+                folded = text.casefold()
+                matches = [(word.search(text, folded), word.word, word.meaning) for word in words]
                 for match, word, meaning in (*matches, (HOME.search(text), "", "a user's folder")):
                     if match:
                         line = text[: match.start()].count("\n")
@@ -190,120 +189,72 @@ def refuse_identities(archive: Path, forbidden: Mapping[str, str]) -> None:
                             f"{name}, line {line}: {word or match[0]!r} is {meaning}, so no "
                             "anonymous deposit was written; remove it from that file."
                         )
+                for other in suspicious_words:
+                    if other.search(text, folded):
+                        sentence = f"contains {other.word!r}, which may be {other.meaning}"
+                        findings.setdefault(sentence, []).append(name)
+                for mail in MAIL.findall(text) if "@" in text else ():
+                    findings.setdefault(f"contains the e-mail address {mail}", []).append(name)
+    for sentence, names in findings.items():
+        first, *more = dict.fromkeys(names)
+        files = f"{first} (and {len(more)} more)" if more else first
+        logger.warning("%s", printable_line(f"Check {files}: it {sentence}."))
 
 
-def _pattern(word: str, meaning: str) -> re.Pattern[str]:
+class _Word:
+    """A word to search for."""
+
+    def __init__(self, word: str, meaning: str, pattern: str) -> None:
+        self.word, self.meaning = word, meaning
+        self._pattern = re.compile(pattern)
+        # Most words are nowhere, which a search without a pattern says sooner.
+        self._part = max(re.split(r"[\W_]+", word), key=len).casefold()
+
+    def search(self, text: str, folded: str) -> re.Match[str] | None:
+        """First place of the word in a text."""
+        return self._pattern.search(text) if self._part in folded else None
+
+
+def _pattern(word: str, meaning: str) -> str:
     """Pattern of a word; only in some places if it may be an ordinary one."""
     escaped = re.escape(word)
     if meaning == COMMIT:
-        return re.compile(rf"{_START}{escaped}[0-9a-f]*{_END}", re.IGNORECASE)
+        # Git describes a version by the letter g and a commit.
+        return rf"(?i)(?:{_START}|(?<=[-+.]g)){escaped}[0-9a-f]*{_END}"
     if meaning == ACCOUNT:
         # As part of an address.
-        return re.compile(rf"[/@:]{escaped}(?=[/.]){_END}", re.IGNORECASE)
+        return rf"(?i)[/@:]{escaped}(?=[/.]){_END}"
+    if word.lower() == word.upper() and not word.isascii():
+        return escaped  # of a script without spaces
     is_one_word = meaning in (HOST, GIT_USER) and word.isalpha()
-    if meaning == USER or (is_one_word and word.islower()):
+    if (meaning == USER and word.isalpha()) or (is_one_word and word.islower()):
         # In a path, an address, or the header of a file in a tar archive.
         before = r"(?:\b(?:home|users)[/\\]+|@)"
-        inside = rf"{_START}{escaped}(?=@)|(?:(?<=\0)|(?<=ustar\x000{2})){escaped}(?=\0)"
-        return re.compile(rf"{before}{escaped}{_END}|{inside}", re.IGNORECASE)
+        inside = rf"{_START}{escaped}(?=@)|(?:(?<=\0)|(?<=ustar\x000{{2}})){escaped}(?=\0)"
+        return rf"(?i){before}{escaped}{_END}|{inside}"
     if meaning == FAMILY_NAME or is_one_word:
         # In lower case, it is a name in an e-mail address, after @, or as a folder.
         cases = f"{escaped}|{re.escape(word.upper())}"
         address = rf"(?i:{escaped})(?=[\w.+-]*@)|(?<=@)(?i:{escaped})|(?<=/){word.lower()}(?=/)"
         handle = rf"|@[\w.-]*(?i:{escaped}){_END}" if len(word) >= SHORTEST else ""
-        return re.compile(rf"{_START}(?:{cases}|{address}){_END}{handle}")
-    return re.compile(f"{_START}{escaped}{_END}", re.IGNORECASE)
+        inside = rf"|{_FIRST}{escaped}{_LAST}" if len(word) > 3 else ""
+        return rf"{_START}(?:{cases}|{address}){_END}{handle}{inside}"
+    if "@" in word:
+        name, _, host = escaped.partition("@")
+        host = host.replace(r"\.", r"\s*(?:\.|[\[({]\s*dot\s*[\])}]|\bdot\b)\s*")
+        return rf"(?i){_START}{name}\s*(?:@|[\[({{]\s*at\s*[\])}}]|\bat\b)\s*{host}{_END}"
+    if meaning in (AUTHOR, GIT_USER):
+        parts = [re.escape(part) for part in re.split(r"[\W_]+", word) if part]
+        return rf"{_FIRST}(?i:{_BETWEEN.join(parts)}){_LAST}"
+    return rf"(?i){_START}{escaped}{_END}"
 
 
-def _members(
-    archive: zipfile.ZipFile, skipped: bytes | None = None, levels: int = LEVELS
-) -> Iterator[tuple[str, bytes]]:
-    for name in archive.namelist():
-        data = archive.read(name)
-        if data != skipped:
-            yield from _contents(name, data, levels)
-
-
-def _contents(name: str, data: bytes, levels: int) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of a file, and of the files and texts that are packed in it."""
-    # Headers and comments of packed files are not packed.
-    yield name, data
-    limit = max(UNPACKED, RATIO * len(data))
-    opener = next((opener for start, opener in PACKED.items() if data.startswith(start)), None)
-    # Only begins like such a file.
-    with suppress(OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
-        if opener is not None:
-            with opener(io.BytesIO(data)) as file:
-                content = file.read(limit + 1)
-            _require_limits(name, len(content), limit, levels)
-            yield from _contents(name, content, levels - 1)
-        elif zipfile.is_zipfile(io.BytesIO(data)):
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                # No member yields more bytes than it declares.
-                size = sum(member.file_size for member in archive.infolist())
-                _require_limits(name, size, limit, levels)
-                yield from _members(archive, levels=levels - 1)
-    if data.startswith(b"PAR1"):
-        yield name, _parquet_text(data, name, limit)
-    for match in STREAM.finditer(data):
-        with suppress(zlib.error):
-            packed = data[match.start() : match.start() + STREAM_SIZE]
-            yield name, zlib.decompressobj().decompress(packed, UNPACKED)
-    for match in BASE64.finditer(data) if levels else ():
-        with suppress(binascii.Error):
-            text = match[0].rstrip(b"=")
-            content = base64.b64decode(text + b"=" * (-len(text) % 4))
-            yield from _contents(name, content, levels - 1)
-
-
-def _parquet_text(data: bytes, name: str, limit: int) -> bytes:
-    """Texts in a Parquet file, one per line; its metadata are not packed."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        file = parquet.ParquetFile(io.BytesIO(data))
-        groups = [file.metadata.row_group(index) for index in range(file.num_row_groups)]
-        _require_limits(name, sum(group.total_byte_size for group in groups), limit, 1)
-        return "\n".join(
-            str(text)
-            for column in file.read().columns
-            if not pa.types.is_primitive(column.type)
-            for text in column.unique().to_pylist()
-        ).encode("utf-8", "replace")
-    except (pa.ArrowException, OSError):
-        return b""  # only begins like such a file
-
-
-def _require_limits(name: str, size: int, limit: int, levels: int) -> None:
-    if size > limit or not levels:
-        raise ReceiptError(
-            f"{name} unpacks to more than {limit:,} bytes, or is packed more than {LEVELS} times, "
-            "so it cannot be searched for names; remove it, or unpack it."
-        )
-
-
-def _readings(data: bytes) -> Iterator[str]:
-    """A file as text, without the escapes of JSON and HTML, and without those of LaTeX too."""
-    utf8 = data.decode("utf-8", "replace")
-    for text in (utf8, data.decode("latin-1")) if "\ufffd" in utf8 else (utf8,):
-        has_escapes = "\\u" in text or "&" in text
-        plain = normalize("NFC", _ESCAPED.sub(_unescape, text) if has_escapes else text)
-        yield plain
-        if "\0" in plain:
-            # Texts of two or four bytes per letter.
-            yield plain.replace("\0", "")
-        if _PERCENT.search(plain):
-            yield _PERCENT.sub(lambda m: unquote(m[0]), plain)
-        if _INVISIBLE.search(plain):
-            yield _INVISIBLE.sub("", plain)
-        if "\\" in plain:
-            accented = _ACCENTED.sub(lambda m: m[3] + ACCENTS[m[1] or m[2]], plain)
-            letters = _COMMAND.sub(lambda m: _LETTERS[m[1]], normalize("NFC", accented))
-            yield _WHITE_SPACE.sub(" ", letters)
-
-
-def _unescape(match: re.Match[str]) -> str:
-    """The escaped letter; line breaks and other ASCII characters without letters stay escaped."""
-    letter = chr(int(match[1], 16)) if match[1] else html.unescape(match[0])
-    return match[0] if letter.isascii() and not letter.isalpha() else letter
+def _suspicion(word: str, meaning: str) -> str:
+    """Pattern of a word that may be an ordinary one."""
+    escaped = re.escape(word)
+    if meaning == FIRST_NAME:
+        # In lower case only as part of a file's name, which is the first line.
+        in_path = rf"\A.*(?<![^\W\d_])(?i:{escaped})(?![^\W\d_])"
+        return rf"{_START}(?:{escaped}|{re.escape(word.upper())}){_END}|{in_path}"
+    digits = r"\d*" if meaning == LOGIN else ""
+    return rf"(?<![^\W_])(?i:{escaped}){digits}{_END}"

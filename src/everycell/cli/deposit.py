@@ -8,12 +8,10 @@ has its own. Released data are listed with their addresses and hashes.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import sys
 import tomllib
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,10 +20,17 @@ import yaml
 
 from everycell.base.files import atomic_path
 from everycell.base.installation import locked_requirements, requirement, wheel_file
-from everycell.cli.anonymous import anonymise, authors_of, identities, refuse_identities
+from everycell.cli.anonymous import (
+    anonymise,
+    authors_of,
+    identities,
+    refuse_identities,
+    suspicions,
+)
 from everycell.cli.crate import copy_project, pack, refuse_link
 from everycell.cli.new_paper import INSTALL
 from everycell.cli.placeholders import find_placeholders
+from everycell.cli.secret_files import refuse_secrets
 from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
 from everycell.receipts.lineage_checks import check_lineage
@@ -47,16 +52,6 @@ from everycell.verdicts.results import collect
 from everycell.verdicts.verdicts import NO_AUDITS
 from everycell.workflow.deviations import find_deviations
 
-#: Name of a variable with a secret.
-SECRET = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)", re.IGNORECASE)
-#: Length from which the value of a variable is no ordinary word.
-SHORTEST_KEY = 12
-#: Private keys, and tokens of Hugging Face, GitHub, OpenAI and AWS.
-KEY = re.compile(
-    rb"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
-    rb"|\b(?:hf_[A-Za-z0-9]{34}|gh[opsru]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60}"
-    rb"|sk-(?:proj-|ant-)?[A-Za-z0-9]{32}|AKIA[A-Z0-9]{16}\b)"
-)
 LOCK = "requirements.lock"
 #: How a deposit is installed: of a wheel on this machine, its pyproject.toml cannot know the path.
 INSTALL_LOCKED = f"python -m pip install --no-deps -r {LOCK}"
@@ -87,6 +82,7 @@ def write_deposit(
     refuse_placeholders(project)
     pages = check_results(results, out, project, cache, papers, audits)
     forbidden = identities(results, project, papers) if anonymous else {}
+    suspicious = suspicions(papers)
     with TemporaryDirectory(prefix="everycell-deposit-") as folder:
         copy = Path(folder).resolve()
         copy_project(project, copy, results, pages)
@@ -105,31 +101,9 @@ def write_deposit(
         with atomic_path(out) as draft:
             pack(copy, draft, used, papers, registry, pages)
             refuse_secrets(draft)
-            refuse_identities(draft, forbidden)
+            if anonymous:
+                refuse_identities(draft, forbidden, suspicious)
     return out
-
-
-def refuse_secrets(archive: Path) -> None:
-    """Refuse an archive with a key in a file, or with the value of a variable such as `API_KEY`."""
-    secrets = {
-        name: value.encode()
-        for name, value in os.environ.items()
-        if SECRET.search(name) and len(value) >= SHORTEST_KEY
-    }
-    with zipfile.ZipFile(archive) as content:
-        for file in content.namelist():
-            data = content.read(file)
-            if KEY.search(data):
-                raise ReceiptError(
-                    f"{file} contains what looks like a key, so no deposit was written; remove it "
-                    "from that file."
-                )
-            for name, value in secrets.items():
-                if value in data:
-                    raise ReceiptError(
-                        f"{file} contains the value of the variable {name}, so no deposit was "
-                        "written; remove it from that file."
-                    )
 
 
 def check_results(

@@ -169,7 +169,9 @@ def _is_installed(frame: FrameType | None) -> bool:
         path = os.path.abspath(frame.f_code.co_filename)
         is_standard = path.startswith(standard) and "/site-packages/" not in path
         if not is_standard and not path.startswith("<") and "<frozen" not in path:
-            return "/site-packages/" in path and not path.startswith(f"{LIBRARY}/everycell/")
+            # The project may have an environment, or be in a folder with this name.
+            below = path.removeprefix(os.getcwd())
+            return "/site-packages/" in below and not path.startswith(f"{LIBRARY}/everycell/")
         frame = frame.f_back
     return False
 

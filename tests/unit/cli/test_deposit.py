@@ -7,6 +7,7 @@ import io
 import json
 import lzma
 import subprocess
+import tarfile
 import zipfile
 import zlib
 from contextlib import nullcontext
@@ -15,13 +16,16 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 import yaml
+from PIL import Image
 from pydantic import ValidationError
 
 from everycell.cli import anonymous
-from everycell.cli.deposit import citation, refuse_placeholders, refuse_secrets, zenodo_metadata
+from everycell.cli.deposit import citation, refuse_placeholders, zenodo_metadata
 from everycell.cli.placeholders import PLACEHOLDERS
+from everycell.cli.secret_files import refuse_secrets
 from everycell.receipts.receipts import ReceiptError, read_receipt, write_receipt
 from everycell.records.papers import PaperFile
 
@@ -123,6 +127,32 @@ def project(tmp_path):
         ("Mueller", "Mueller"),
         ("Lukasz", "Lukasz"),
         (r'{"text": "\nOde"}', "Ode"),
+        ("AdaOde", "Ada Ode"),
+        ("model_of_ada_ode.bin", "Ada Ode"),
+        ("ada-ode-2026", "Ada Ode"),
+        ("reportAdaOdeNew", "Ada Ode"),
+        ("Ode, Ada", "Ode"),
+        ("ode_ada", "Ode Ada"),
+        ("MüllerRanker", "Müller"),
+        ("Ada\nOde", "Ode"),
+        ("\uff21\uff44\uff41 \uff2f\uff44\uff45", "Ode"),
+        ("Àdá Òdè", "Ode"),
+        ("Mu\u0308ller", "Müller"),
+        ("M=C3=BCller", "Müller"),
+        ("A=64a O=\nde", "Ode"),
+        ("A%64a%20%4Fde", "Ode"),
+        ("%2541da%2520%254Fde", "Ode"),
+        ("&#79;&#x64;e", "Ode"),
+        (r"\x4fde", "Ode"),
+        (r"\u{4f}de", "Ode"),
+        (r"/Author (\376\377\000O\000d\000e)", "Ode"),
+        ("O<b>de</b>", "Ode"),
+        ("a.b@lab.host.org", "a.b@lab.host.org"),
+        ("a.b [at] lab.host.org", "a.b@lab.host.org"),
+        ("a.b at lab dot host dot org", "a.b@lab.host.org"),
+        ("a.b&#64;lab.host.org", "a.b@lab.host.org"),
+        ("v1.0-3-gc0ffeec", "c0ffeec"),
+        ("0.1.dev3+gc0ffeec.d2026", "c0ffeec"),
         ("/home/test/data", "test"),
         (r"C:\\Users\\test", "test"),
         ("on /home/zoe/runs", "zoe"),
@@ -141,6 +171,7 @@ def test_refuse_identities(project, tmp_path, monkeypatch, text, word):
         "b": "mirror/of/bees.git",
     }.items():
         run(["git", "remote", "add", name, address])
+    run(["git", "config", "user.email", "a.b@lab.host.org"])
     forbidden = anonymous.identities(
         project / "results", project, {"paper2026": paper(authors=AUTHORS)}
     )
@@ -148,10 +179,10 @@ def test_refuse_identities(project, tmp_path, monkeypatch, text, word):
     with zipfile.ZipFile(archive, "w") as content:
         content.writestr("README.md", f"# Results\n{text}\n")
     if word is None:
-        anonymous.refuse_identities(archive, forbidden)
+        anonymous.refuse_identities(archive, forbidden, {})
         return
     with pytest.raises(ReceiptError, match="README.md, line 2: ") as error:
-        anonymous.refuse_identities(archive, forbidden)
+        anonymous.refuse_identities(archive, forbidden, {})
     assert word.split()[-1] in str(error.value)
 
 
@@ -167,6 +198,24 @@ def parquet(compression: str) -> bytes:
     # Long enough for the compression to change single letters.
     texts = [f"{number:x} by Ada Ode" for number in range(500)]
     pd.DataFrame({"text": texts}).to_parquet(file, compression=compression)
+    return file.getvalue()
+
+
+def tar(name: str, content: bytes) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        member = tarfile.TarInfo(name)
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+    return file.getvalue()
+
+
+def picture(kind: str) -> bytes:
+    """A picture whose metadata have an artist, in letters of one byte and of two."""
+    file = io.BytesIO()
+    facts = Image.Exif()
+    facts[0x9C9D] = "by Ode".encode("utf-16-le")
+    Image.new("RGB", (9, 9)).save(file, kind, exif=facts)
     return file.getvalue()
 
 
@@ -193,16 +242,88 @@ def parquet(compression: str) -> bytes:
         ("notebook.ipynb", b'{"image/png": "' + base64.b64encode(b"\x89PNG Author\0Ode") + b'"}'),
         *[(f"data/{packer}.parquet", parquet(packer)) for packer in ("zstd", "gzip", "snappy")],
         ("data/ode/Bee.txt", b""),
+        ("data/a.zst", pa.compress(b"q 0 d 1 1 by-Ode\n", "zstd", asbytes=True)),
+        ("data/a.lz4", pa.compress(b"q 0 d 1 1 by-Ode\n", "lz4", asbytes=True)),
+        ("data/cut.gz", gzip.compress(b"by Ode\n" * 9)[:-4]),
+        ("data/more.gz", gzip.compress(b"by Ode\n") + b"more"),
+        ("data/a.tar", tar("a.bz2", bz2.compress(b"by Ode"))),
+        ("data/hex.pdf", b"/Author <FEFF004F00640065>"),
+        ("data/hex8.pdf", b"/Author <4F 64\n65>"),
+        ("data/a.yaml", b"key: QWRhIE9kZQ=="),
+        ("data/first.bin", b"first" + gzip.compress(b"by Ode")),
+        ("data/distiller.pdf", b"%PDF stream\n\x48\x89" + zlib.compress(b"by Ode")[2:]),
+        ("data/ascii85.pdf", b"stream\n" + base64.a85encode(zlib.compress(b"by Ode")) + b"~>"),
+        ("data/mail.txt", base64.encodebytes(b"no names" * 9 + b" by Ode" * 20)),
+        ("data/mail.json", base64.encodebytes(b"by Ode" * 20).replace(b"\n", b"\\n")),
+        ("data/Łukasz.txt", "by Łukasz".encode("utf-16-be")),
+        ("figure.jpg", picture("JPEG")),
+        ("figure.tiff", picture("TIFF")),
+        ("figure.webp", picture("WEBP")),
+        *[
+            (f"data/a.{kind}", zipped("docProps/core.xml", b"<dc:creator>O<x/>de</dc:creator>"))
+            for kind in ("docx", "xlsx", "pptx")
+        ],
+        ("figure.svg", b"<svg><text>O<tspan>de</tspan></text></svg>"),
+        ("notebook2.ipynb", b'{"metadata": {"authors": [{"name": "\\u004fde"}]}}'),
     ],
     # Packed files contain the time, and names of tests must not.
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_refuse_identities_in_any_file(tmp_path, name, content):
-    words = dict.fromkeys(["Ode", "Bee", "Müller"], anonymous.FAMILY_NAME)
+    words = dict.fromkeys(["Ode", "Bee", "Müller", "Łukasz"], anonymous.FAMILY_NAME)
     archive = tmp_path / "deposit.zip"
     archive.write_bytes(zipped(name, content))
     with pytest.raises(ReceiptError):
-        anonymous.refuse_identities(archive, words)
+        anonymous.refuse_identities(archive, words, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "word"),
+    [
+        ("README.md", b"Thanks to Anabel.", "Anabel"),
+        ("data/anabel_runs.txt", b"", "Anabel"),
+        ("README.md", b"ask adelong2 of the lab", "adelong"),
+        ("README.md", b"as in delong_runs", "delong"),
+        ("README.md", b"mail zoe@uni.edu", "zoe@uni.edu"),
+        ("data/a.7z", b"7z\xbc\xaf\x27\x1c", "opened"),
+        ("data/a.pdf", b"%PDF-1.7\n<< /Encrypt 3 0 R >>", "opened"),
+        ("data/a.gpg", b"-----BEGIN PGP MESSAGE-----", "opened"),
+        (
+            "README.md",
+            b"anabel, tables@2x.png, git@github.com, ada@example.org, n@f.go, cadelong",
+            None,
+        ),
+    ],
+)
+def test_refuse_identities_suspicions(tmp_path, caplog, name, text, word):
+    """Words that may be ordinary are no reason to refuse."""
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped(name, text))
+    suspicious = anonymous.suspicions({"paper2026": paper(authors="Anabel Delong")})
+    anonymous.refuse_identities(archive, {}, suspicious)
+    assert len(caplog.messages) == bool(word)
+    assert all(name in message and word in message for message in caplog.messages)
+
+
+def test_refuse_identities_encrypted_member(tmp_path, caplog):
+    content = bytearray(zipped("a.txt", b"Ode"))
+    content[6] |= 1
+    content[content.index(b"PK\1\2") + 8] |= 1
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped("data/a.zip", bytes(content)))
+    anonymous.refuse_identities(archive, {}, {})
+    assert "a.txt" in caplog.text
+
+
+@pytest.mark.parametrize(("login", "is_refused"), [("jdoe42", True), ("table", False)])
+def test_refuse_identities_login(project, tmp_path, monkeypatch, login, is_refused):
+    """A login is searched for everywhere if it is no word."""
+    monkeypatch.setattr(Path, "home", lambda: Path("/nowhere", login))
+    forbidden = anonymous.identities(project / "results", project, {})
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped("a.txt", f"as {login} says".encode()))
+    with pytest.raises(ReceiptError, match=login) if is_refused else nullcontext():
+        anonymous.refuse_identities(archive, forbidden, {})
 
 
 def packed_again(times: int) -> bytes:
@@ -243,7 +364,7 @@ def test_refuse_identities_bomb(tmp_path, content, is_bomb):
     archive = tmp_path / "deposit.zip"
     archive.write_bytes(zipped("data/a.bin", content))
     with pytest.raises(ReceiptError) if is_bomb else nullcontext():
-        anonymous.refuse_identities(archive, {"Ode": anonymous.FAMILY_NAME})
+        anonymous.refuse_identities(archive, {"Ode": anonymous.FAMILY_NAME}, {})
 
 
 def test_refuse_identities_own_wheel(tmp_path, monkeypatch):
@@ -253,10 +374,10 @@ def test_refuse_identities_own_wheel(tmp_path, monkeypatch):
     monkeypatch.setattr(anonymous, "wheel_file", lambda: wheel)
     archive = tmp_path / "deposit.zip"
     archive.write_bytes(zipped(f"wheels/{wheel.name}", wheel.read_bytes()))
-    anonymous.refuse_identities(archive, {"Ode": anonymous.FAMILY_NAME})
+    anonymous.refuse_identities(archive, {"Ode": anonymous.FAMILY_NAME}, {})
     archive.write_bytes(zipped(f"wheels/{wheel.name}", zipped("METADATA", b"By Ada Ode")))
     with pytest.raises(ReceiptError, match="METADATA"):
-        anonymous.refuse_identities(archive, {"Ode": anonymous.FAMILY_NAME})
+        anonymous.refuse_identities(archive, {"Ode": anonymous.FAMILY_NAME}, {})
 
 
 @pytest.mark.parametrize(
@@ -285,6 +406,22 @@ def test_refuse_secrets(tmp_path, monkeypatch, variable, value, is_refused):
         ("token: ghp_" + "aB3" * 12, True),
         ('{"key": "sk-' + "aB3" * 12 + '"}', True),
         ("AKIA" + "Q7" * 8, True),
+        ("glpat-" + "aB3x" * 5, True),
+        ("eyJ" + "aB3x" * 5 + ".eyJ" + "aB3x" * 5 + "." + "aB3x" * 5, True),
+        ("machine host login ada password x", True),
+        ("machine host\n  login ada\n  password x", True),
+        ("client-key-data: " + "aB3x" * 9, True),
+        ('{"type": "service_account"}', True),
+        ("[pypi]\npassword = " + "aB3x" * 5, True),
+        ("export API_KEY='" + "aB3x" * 5, True),
+        ('{"access_token": "' + "aB3x" * 5, True),
+        ("https://ada:" + "aB3x" * 3 + "@host.org", True),
+        (base64.b64encode(b"[pypi]\npassword = " + b"aB3x" * 5).decode(), True),
+        ("api_key: str = read_from_environment", False),
+        ("password = getpass()", False),
+        ("key_variable: OPENAI_API_KEY", False),
+        ("https://user:password@host", False),
+        ("sha256: " + "aB3x" * 16, False),
         ("-----BEGIN PUBLIC KEY-----", False),
         ("half_" + "aB3" * 12, False),
         ("risk-" + "aB3" * 12, False),
@@ -296,6 +433,25 @@ def test_refuse_secrets_keys(tmp_path, text, is_refused):
     archive.write_bytes(zipped("src/notes.txt", text.encode()))
     with pytest.raises(ReceiptError, match=r"src/notes\.txt") if is_refused else nullcontext():
         refuse_secrets(archive)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_refused"),
+    [
+        *[(f"src/{name}", True) for name in ("env", "prod.env", "credentials", "id_rsa", "netrc")],
+        *[(f"src/{name}", True) for name in ("credentials.json", "kubeconfig", "secrets.toml")],
+        *[(f"src/{name}", True) for name in ("my-service-account.json", "store.p12", "aws/config")],
+        *[(f"src/{name}", True) for name in (".env.local", ".netrc", ".pypirc", "ID_ED25519")],
+        *[(f"envs/{name}", False) for name in ("base.lock", "id_rsa.pub", "keys.csv", "token.txt")],
+        *[(f"src/{name}", False) for name in ("environment.py", "credentials.py", ".env.example")],
+    ],
+)
+def test_refuse_secrets_name(tmp_path, name, is_refused):
+    archive = tmp_path / "deposit.zip"
+    for content in (zipped(name, b"x"), zipped("src/a.zip", zipped(name, b"x"))):
+        archive.write_bytes(content)
+        with pytest.raises(ReceiptError, match=name) if is_refused else nullcontext():
+            refuse_secrets(archive)
 
 
 def test_anonymise_receipt_stays_valid(tmp_path):
