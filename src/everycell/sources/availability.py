@@ -8,9 +8,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from everycell.base.installation import is_installed
-from everycell.records.folders import OWN_DATA
 from everycell.records.registry import Entry, Registry
 from everycell.sources.download import finishes_in_time
+from everycell.sources.fetch import OWN_DATA
 from everycell.sources.proxies import check_proxies
 from everycell.sources.settings import FetchSettings
 

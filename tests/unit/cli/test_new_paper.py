@@ -16,12 +16,12 @@ import pytest
 from command_line import call, refused
 
 from everycell.cli.table_sources import EXAMPLE
-from everycell.records.folders import OWN_DATA
 from everycell.records.papers import load_papers
 from everycell.records.registry import load_registry
 from everycell.retrieval.evaluation import evaluate
 from everycell.sources.additions import add_file
 from everycell.sources.download import DownloadError
+from everycell.sources.fetch import OWN_DATA
 from everycell.trec.runs import read_qrels, read_run
 from everycell.verdicts.record_checks import check_records
 

@@ -35,7 +35,7 @@ def import_table(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Read published values from a table as it is printed.
+    """Read published or reproduced values from a table as it is printed.
 
     It shows each row of the source with the values read from it below.
     """
@@ -75,4 +75,4 @@ def import_table(
     else:
         out.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(out, csv_text(imported.cells))
-        echo(f"{out}: {pluralise(len(imported.cells), 'published value')}.")
+        echo(f"{out}: {pluralise(len(imported.cells), 'value')}.")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from everycell.base.errors import DataError
+from everycell.cli.importing.collection_names import is_collection
 from everycell.cli.importing.grids import SourceTable
 from everycell.cli.importing.rows import is_group, is_measure, is_spanning, shorten
 from everycell.cli.importing.values import (
@@ -21,7 +22,6 @@ from everycell.cli.importing.values import (
 )
 from everycell.cli.printing import pluralise
 from everycell.records.cells import DESCRIPTION
-from everycell.trec.runs import normalise_name
 
 #: Arrows in a heading, which say whether higher or lower values are better.
 _ARROWS = "↑↓▲▼⇑⇓"
@@ -32,13 +32,6 @@ _COLLECTIONS = re.compile(
     r"|test_sets?"
 )
 _MEASURES = re.compile(r"metrics?|measures?")
-#: Collections whose names rows may have, in lower-case letters and digits.
-_KNOWN_COLLECTIONS = re.compile(
-    r"(trec)?(dl|cast|deep|robust|core|covid|news|web)(20)?\d*|nfcorpus|fiqa(2018)?|scifact|scidocs|"
-    r"(climate)?fever|arguana|hotpotqa|touche(2020)?|quora|nq|naturalquestions|msmarco(dev)?|"
-    r"dbpedia(entity)?|cqadupstack|bioasq|signal1m(rt)?|triviaqa|squad|"
-    r"(disks?\d+)?trec\d.*(track|task).*|topics.+"
-)
 
 
 def count_head(table: SourceTable) -> int:
@@ -252,6 +245,9 @@ def name_columns(
     if measure is not None:
         return {column: [_join(key), measure] for column, key in keys.items()}, [free, "metric"]
     if len(levels) == 1:
+        names = [key[0] for key in keys.values()]
+        if free == "collection" and len(names) > 1 and names_collections(names):
+            return keys, ["collection"]
         split = {column: split_measure(key[0]) for column, key in keys.items()}
         if all(collection for _, collection in split.values()):
             return {column: [collection, name] for column, (name, collection) in split.items()}, [
@@ -338,10 +334,10 @@ def names_measures(
     return 2 * sum(rows) > len(rows) and not any(map(is_measure, headings))
 
 
-def names_collections(keys: Mapping[int, Sequence[str]]) -> bool:
-    """Whether most rows are named by well-known collections."""
-    names = [normalise_name(key[-1]) for key in keys.values()]
-    return 2 * sum(bool(_KNOWN_COLLECTIONS.fullmatch(name)) for name in names) > len(names)
+def names_collections(names: Sequence[str]) -> bool:
+    """Whether most names are those of well-known collections or tasks."""
+    known = [is_collection(name) for name in names]
+    return 2 * sum(known) > len(known)
 
 
 def _join(headings: Sequence[str]) -> str:

@@ -25,10 +25,10 @@ def emphasised_claims(cells: pd.DataFrame) -> tuple[list[Offer], list[str]]:
 
     A column has the values of one measure, in one collection if the table has several.
     """
-    if "note" not in cells or "metric" not in cells:
-        return [], []
     keys = key_columns(cells)
     across = [key for key in ("collection", "group", "metric") if key in keys]
+    if "note" not in cells or not across:
+        return [], []
     down = [key for key in keys if key not in across]
     offers: list[Offer] = []
     faults: list[str] = []

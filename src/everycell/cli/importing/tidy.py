@@ -93,10 +93,15 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
         (measure, of_all), row_names[-1] = corner, "system"
         if of_all:
             notes.append(f"No key, since it is that of all values: {of_all}.")
-    if row_names[-1] == "system" and names_collections(row_keys):
+    if row_names[-1] == "system" and names_collections([key[-1] for key in row_keys.values()]):
         row_names[-1] = "collection"
     column_keys, column_names = name_columns(table, head, numbers, measure, row_names)
     values = _by_position(table, numbers, body, parts)
+    if "metric" not in [*row_names, *column_names]:
+        notes.append("The table names no measure; if all values are of one, add --measure NAME.")
+        if any(position.role for position in values):
+            column_names = [*column_names, "metric"]
+            column_keys = {column: [*key, "value"] for column, key in column_keys.items()}
     plain = _plain_values(path, table, head, values, row_keys, notes)
     rows = []
     for position, part in values.items():
@@ -107,7 +112,11 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
         rows.append(
             {
                 **key,
-                "metric": f"{key['metric']} {position.role}".strip(),
+                **(
+                    {"metric": f"{key['metric']} {position.role}".strip()}
+                    if "metric" in key
+                    else {}
+                ),
                 "value": plain[position],
                 "unit": part.unit or "%" * is_in_percent(table, head, position.column),
                 "marker": part.marker,
