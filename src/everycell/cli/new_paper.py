@@ -23,9 +23,10 @@ from everycell.cli.table_sources import RUNNERS, TableSource
 from everycell.config import Config
 from everycell.records.cells import RecordError
 from everycell.records.checks import write_schemas
-from everycell.records.folders import OWN_DATA, PAPERS, TIERS
+from everycell.records.folders import PAPERS, TIERS
 from everycell.records.registry import forget_registry, load_registry
 from everycell.sources.additions import add_file
+from everycell.sources.fetch import OWN_DATA
 from everycell.workflow import FOLDER
 
 #: File of a new repository -> its template.

@@ -272,10 +272,10 @@ def add_data(
     """Fetch a file, and add its address and hash to registry.yaml."""
     from everycell.base.yaml import read_model
     from everycell.cli.placeholders import EXAMPLE_DATA
-    from everycell.records.folders import OWN_DATA
     from everycell.records.papers import PaperFile
     from everycell.records.registry import read_part
     from everycell.sources.additions import add_file
+    from everycell.sources.fetch import OWN_DATA
 
     # As on Ctrl-C, an incomplete download is removed on SIGTERM.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
