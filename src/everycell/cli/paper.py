@@ -209,6 +209,7 @@ def _table_source(
         qrels, table = [str(EXAMPLE / "qrels.txt")], EXAMPLE / "table_1.csv"
         source = source_from_runs(example, qrels, table, ())
         source.title, source.is_example = "Ranking quality of two systems", True
+        source.table, source.originals = None, []
         return source
     if table and values and not (runs or qrels or measures or script):
         return source_from_values(values, table)

@@ -50,6 +50,7 @@ def import_table(
     from everycell.cli.importing.offers import emphasised_claims
     from everycell.cli.importing.show import print_imported
     from everycell.cli.importing.tidy import import_table
+    from everycell.cli.originals import write_original
 
     tables = read_tables(file)
     if number is None and len(tables) > 1:
@@ -77,7 +78,8 @@ def import_table(
     else:
         out.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(out, csv_text(imported.cells))
-        echo(f"{out}: {pluralise(len(imported.cells), 'value')}.")
+        original = write_original(out, file)
+        echo(f"{out}: {pluralise(len(imported.cells), 'value')}; {original} names their source.")
 
 
 def _list(lines: Sequence[str]) -> None:
