@@ -1,8 +1,11 @@
-"""Fixtures for tests of models: a tokenizer of whole words, a tiny model, one thread."""
+"""Fixtures for tests of models and downloads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -56,3 +59,42 @@ def model(request: pytest.FixtureRequest) -> BertForMaskedLM:
         initializer_range=0.5,
     )
     return BertForMaskedLM(config).eval()
+
+
+@pytest.fixture
+def trickle(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
+    """Start a server that sends these bytes, and then others every tenth of a second."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    ended = threading.Event()
+
+    def serve(start: bytes, more: bytes = b"x") -> str:
+        listening = socket.create_server(("127.0.0.1", 0))
+
+        def answer() -> None:
+            with listening, suppress(OSError), listening.accept()[0] as client:
+                client.recv(10_000)
+                client.sendall(start)
+                while not ended.wait(0.1):
+                    client.sendall(more)
+
+        threading.Thread(target=answer, daemon=True).start()
+        return f"http://127.0.0.1:{listening.getsockname()[1]}/a.run"
+
+    yield serve
+    ended.set()
+
+
+#: Starts of answers that go on for ever, and how: in the middle of a line, with more headers, or
+#: with more preliminary answers.
+ENDLESS_HEADERS = [
+    (b"HTTP/1.1 200 ", b"O"),
+    (b"HTTP/1.1 200 OK\r\nX: ", b"x"),
+    (b"HTTP/1.1 200 OK\r\n", b"X: x\r\n"),
+    (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+]
+
+
+@pytest.fixture(params=ENDLESS_HEADERS, ids=["status", "header", "headers", "continue"])
+def endless_headers(trickle: Callable[..., str], request: pytest.FixtureRequest) -> str:
+    """Return the address of a server whose headers never end."""
+    return trickle(*request.param)

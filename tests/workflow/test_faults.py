@@ -6,11 +6,14 @@ import os
 import re
 import resource
 import shutil
+import sys
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import ir_measures
 import pytest
+from planted_code import plant_byte_code
 from workflow.project import Project
 
 VIEWPOINTS = "cis-response-limitations/viewpoints.csv"
@@ -243,6 +246,19 @@ def test_build_backend_of_matplotlib(own, monkeypatch, command):
         done = own.everycell("page")
     assert done.returncode == 0, done.stdout
     assert own.hashes() == expected
+
+
+@pytest.mark.slow
+@pytest.mark.fault("configuration")
+def test_build_folder_of_byte_code(own, tmp_path, monkeypatch):
+    """A user's folder of byte code replaces no installed package in a job."""
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "compiled"))
+    plant_byte_code(Path(ir_measures.__file__), "raise ValueError('planted')")
+    own.forks = False
+    shutil.rmtree(own.folder / "results")
+    table = "results/released/smith2026/table_1.csv"
+    done = own.snakemake(table, env={"PYTHONPYCACHEPREFIX": sys.pycache_prefix})
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.slow

@@ -109,14 +109,13 @@ def yaml_fault(error: yaml.YAMLError) -> str:
 
 
 @lru_cache(maxsize=1)
-def nodes_of(text: str) -> yaml.Node | None:
-    """Nodes of a YAML text, which know their lines."""
+def _nodes(text: str) -> yaml.Node | None:
     return yaml.compose(text, Loader=_Parser)
 
 
 def line_of(text: str, keys: Iterable[str | int]) -> int:
     """Line of a value in a YAML text, or of its nearest parent if missing."""
-    node = nodes_of(text)
+    node = _nodes(text)
     line = node.start_mark.line if node else 0
     for key in keys:
         if isinstance(node, yaml.MappingNode):

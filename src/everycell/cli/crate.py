@@ -26,10 +26,9 @@ from everycell.receipts.receipts import (
     read_receipt,
     receipts_in,
 )
-from everycell.records.folders import OWN_DATA
 from everycell.records.papers import Paper
 from everycell.records.registry import Registry, load_registry
-from everycell.sources.fetch import OWN_FILE_NOTE
+from everycell.sources.fetch import OWN_DATA, OWN_FILE_NOTE
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),

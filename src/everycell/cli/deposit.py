@@ -43,10 +43,10 @@ from everycell.receipts.receipts import (
     receipts_in,
     verify,
 )
-from everycell.records.folders import OWN_DATA
 from everycell.records.papers import Paper, load_papers
 from everycell.records.registry import load_registry, read_part
 from everycell.render.page.pages import INDEX, outdated_pages, pages_of, write_page
+from everycell.sources.fetch import OWN_DATA
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.results import collect
 from everycell.verdicts.verdicts import NO_AUDITS

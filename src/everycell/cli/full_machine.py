@@ -16,6 +16,7 @@ from urllib.request import Request, urlopen
 
 from everycell.language_models.requirements import Requirements
 from everycell.records.full_runs import FullRun, format_number
+from everycell.sources.download import finishes_in_time
 from everycell.sources.proxies import check_proxies
 
 #: Seconds to wait for a host before it counts as unreachable.
@@ -230,7 +231,11 @@ def connection_fault(url: str) -> str:
     """Reason why a host cannot be reached; empty if it responds, even with an error."""
     try:
         check_proxies()
-        urlopen(Request(url, method="HEAD"), timeout=TIMEOUT).close()
+        request = Request(url, method="HEAD")
+        if not finishes_in_time(
+            lambda: urlopen(request, timeout=TIMEOUT).close(), lambda: 2 * TIMEOUT
+        ):
+            return f"no complete answer within {2 * TIMEOUT:g} s"
     except HTTPError:
         return ""
     # The server may not speak HTTP, or the URL may lack "https://".

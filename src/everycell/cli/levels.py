@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from everycell.base.untrusted import parse_json
 from everycell.cli.placeholders import PLACEHOLDERS
 from everycell.cli.printing import pluralise
-from everycell.records.folders import OWN_DATA
 from everycell.records.registry import read_part
 from everycell.render.page.overview import PaperOnPage
+from everycell.sources.fetch import OWN_DATA
 from everycell.verdicts.counts import COMPUTED
 from everycell.verdicts.headlines import describe_verdicts
 from everycell.verdicts.record_checks import check_paper

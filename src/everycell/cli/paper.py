@@ -209,6 +209,7 @@ def _table_source(
         qrels, table = [str(EXAMPLE / "qrels.txt")], EXAMPLE / "table_1.csv"
         source = source_from_runs(example, qrels, table, ())
         source.title, source.is_example = "Ranking quality of two systems", True
+        source.table, source.originals = None, []
         return source
     if table and values and not (runs or qrels or measures or script):
         return source_from_values(values, table)
@@ -272,10 +273,10 @@ def add_data(
     """Fetch a file, and add its address and hash to registry.yaml."""
     from everycell.base.yaml import read_model
     from everycell.cli.placeholders import EXAMPLE_DATA
-    from everycell.records.folders import OWN_DATA
     from everycell.records.papers import PaperFile
     from everycell.records.registry import read_part
     from everycell.sources.additions import add_file
+    from everycell.sources.fetch import OWN_DATA
 
     # As on Ctrl-C, an incomplete download is removed on SIGTERM.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))

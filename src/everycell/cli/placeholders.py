@@ -7,8 +7,6 @@ from pathlib import Path
 
 import yaml
 
-from everycell.base.yaml import nodes_of
-
 #: Field of paper.yaml -> its value in the template.
 PLACEHOLDERS = {
     "title": "Title of the paper",
@@ -24,8 +22,9 @@ def find_placeholders(path: Path) -> Mapping[int, list[str]]:
     """Fields of a YAML file that still have a value of the templates, by line."""
     text = path.read_text(encoding="utf-8")
     values = {*PLACEHOLDERS.values(), EXAMPLE_DATA}
+    has_any = any(value in text for value in values)
     fields: dict[int, list[str]] = {}
-    pending = [nodes_of(text)] if any(value in text for value in values) else []
+    pending = [yaml.compose(text, Loader=yaml.SafeLoader)] if has_any else []
     while pending:
         node = pending.pop()
         if isinstance(node, yaml.MappingNode):

@@ -373,7 +373,6 @@ def _summary_line(counts: Counts) -> str:
         f"{counts.states['surrogate']} run on surrogate data",
     ]
     cells = [f"{counts.reproduced:,} of {counts.published:,} cells reproduced{described}"]
-    elsewhere = counts.verdicts(origin="given")
-    if elsewhere:
-        cells.append(f"{elsewhere.total():,} computed elsewhere: {describe_verdicts(elsewhere)}")
+    if of_given := counts.verdicts(origin="given"):
+        cells.append(f"{of_given.total():,} given: {describe_verdicts(of_given)}")
     return f"{', '.join(parts[: 1 + bool(counts.states['surrogate'])])}; {'; '.join(cells)}."

@@ -67,6 +67,9 @@ class TableSource:
     #: Notes for the user.
     notes: list[str] = field(default_factory=list)
     is_example: bool = False
+    #: Files of the user: that of the table, and those from which it is reproduced.
+    table: Path | None = None
+    originals: list[Path] = field(default_factory=list)
 
     def context(self) -> dict[str, Any]:
         """Variables of the templates."""
@@ -209,6 +212,8 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
         "reproduced values",
         {"values": name},
         not_run=not_run,
+        table=table,
+        originals=[*paths],
         notes=[*notes, *(f"Not run: {', '.join(entry.values())}." for entry in not_run)],
     )
 
@@ -321,6 +326,8 @@ def source_from_script(script: Path, table: Path) -> TableSource:
         "the data that the script reads",
         {"script": f"run_{script.stem}.py" if script.suffix in RUNNERS else script.name},
         script=script,
+        table=table,
+        originals=[script],
     )
 
 

@@ -22,9 +22,10 @@ from everycell.receipts.receipts import (
 )
 from everycell.receipts.receipts import verify as verify_receipt
 from everycell.receipts.uncovered import uncommitted_modules
-from everycell.records.folders import OWN_DATA, Tier
+from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, Paper
-from everycell.sources.fetch import changed_data
+from everycell.records.registry import load_registry
+from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.cells import sources_of
 from everycell.verdicts.results import SUFFIXES, collect, stem_of
@@ -155,7 +156,7 @@ def _find_faults(results: Path, overrides: Path | None) -> _Findings:
         unrecorded_files = files_without_jobs(results)
         faults += check_lineage(results, project.ROOT)
         for receipt in receipts:
-            absent = absent_inputs(receipt, project.ROOT, results)
+            absent = _not_in_data(absent_inputs(receipt, project.ROOT, results), own=own)
             absent_files.update(absent)
             faults += [
                 f"{path} is missing, but {receipt} was made from it; restore the file."
@@ -221,6 +222,20 @@ def _find_faults(results: Path, overrides: Path | None) -> _Findings:
     return _Findings(
         [*dict.fromkeys(faults)], receipts, deviations, other_code, absent_files, unrecorded_files
     )
+
+
+def _not_in_data(paths: Iterable[str], *, own: bool) -> list[str]:
+    """Inputs without those that are in `data/`, whose hashes are checked with their registry.
+
+    The cache of a deposit is empty until its workflow runs.
+    """
+    registry = load_registry(project.ROOT)
+    keys = {path: registry.key_in(path) for path in paths}
+    return [
+        path
+        for path, key in keys.items()
+        if not (own and key and (project.ROOT / OWN_DATA / key).is_file())
+    ]
 
 
 def has_files(artefact: Artefact, tier: Tier, results: Path) -> bool:

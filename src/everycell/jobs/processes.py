@@ -171,7 +171,9 @@ def _is_installed(frame: FrameType | None) -> bool:
         # A command in a notebook is the notebook's.
         is_standard = is_standard or "/site-packages/IPython/" in path
         if not is_standard and not path.startswith("<") and "<frozen" not in path:
-            return "/site-packages/" in path and not path.startswith(f"{LIBRARY}/everycell/")
+            # The project may have an environment, or be in a folder with this name.
+            below = path.removeprefix(os.getcwd())
+            return "/site-packages/" in below and not path.startswith(f"{LIBRARY}/everycell/")
         frame = frame.f_back
     return False
 

@@ -30,7 +30,7 @@ from everycell.receipts.checkout import Checkout, state_of_code
 from everycell.receipts.code import files_by_code
 from everycell.receipts.fields import Receipt
 from everycell.receipts.uncovered import faults_of_uncovered_code
-from everycell.records.folders import OWN_DATA, Tier
+from everycell.records.folders import Tier
 from everycell.records.registry import load_registry
 
 #: Packages whose versions a receipt contains: those that read inputs or compute results.
@@ -337,18 +337,12 @@ def is_released(path: str, digest: str) -> bool | None:
 
 def _local_path(source: str, root: Path, results: Path | None) -> Path | None:
     """Path of a receipt's input on this machine; None for another project's intermediate files."""
+    if results is None or is_own(results, root):
+        return root / source
     first, *below = Path(source).parts
-    if results is not None and not is_own(results, root):
-        if first == "results":
-            return results.joinpath(*below)
-        if first == "work":
-            return None
-    path = root / source
-    if not path.exists() and (key := load_registry().key_in(source)):
-        # The cache of a deposit is empty until its workflow runs.
-        own = root / OWN_DATA / key
-        return own if own.is_file() else path
-    return path
+    if first == "results":
+        return results.joinpath(*below)
+    return None if first == "work" else root / source
 
 
 def absent_inputs(path: Path, root: Path, results: Path | None = None) -> list[str]:

@@ -48,11 +48,14 @@ def _loaded_files(folders: Iterable[str]) -> Iterator[Path]:
     """Files of modules that come neither from Python nor from a folder of installed packages."""
     python = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
     installed = tuple(f"{folder}/" for folder in (*python, *folders))
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or name in ("__main__", "__mp_main__"):
-            continue
-        path = os.path.abspath(file)
+    files = [
+        getattr(module, "__file__", None)
+        for name, module in list(sys.modules.items())
+        if name not in ("__main__", "__mp_main__")
+    ]
+    # Jobs note these (`job_start.py`), since a module can rename or remove itself.
+    files += getattr(sys.modules["_frozen_importlib_external"], "imported_files", ())
+    for path in {os.path.abspath(file) for file in files if isinstance(file, str)}:
         if path.startswith(f"{LIBRARY}/everycell/") or not path.startswith(installed):
             yield Path(path)
 

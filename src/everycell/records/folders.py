@@ -15,8 +15,6 @@ TIERS: tuple[Tier, ...] = ("embedded", "released", "full")
 WORKFLOW = "workflow"
 #: Folder with the rules and the code of each paper.
 PAPERS = f"{WORKFLOW}/papers"
-#: Folder of data files committed to the repository, by their keys.
-OWN_DATA = Path("data")
 
 
 def import_papers(root: Path | None = None) -> None:

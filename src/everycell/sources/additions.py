@@ -17,7 +17,6 @@ from pydantic import ValidationError
 from everycell.base.files import sha256, write_atomically
 from everycell.base.untrusted import has_secret, max_unpacked_size
 from everycell.base.validation import describe_fault
-from everycell.records.folders import OWN_DATA
 from everycell.records.registry import (
     SHARED,
     Registry,
@@ -27,7 +26,7 @@ from everycell.records.registry import (
     read_part,
 )
 from everycell.sources.download import MIN_BYTES_PER_SECOND, DownloadError, finishes_in_time
-from everycell.sources.fetch import LOCAL_FILE_NOTE, OWN_FILE_NOTE
+from everycell.sources.fetch import LOCAL_FILE_NOTE, OWN_DATA, OWN_FILE_NOTE
 from everycell.sources.proxies import check_proxies
 
 _HEADER = """\

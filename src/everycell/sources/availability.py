@@ -8,8 +8,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from everycell.base.installation import is_installed
-from everycell.records.folders import OWN_DATA
 from everycell.records.registry import Entry, Registry
+from everycell.sources.download import finishes_in_time
+from everycell.sources.fetch import OWN_DATA
 from everycell.sources.proxies import check_proxies
 from everycell.sources.settings import FetchSettings
 
@@ -55,7 +56,8 @@ def _answers(address: str) -> bool:
 
     check_proxies()
     try:
-        requests.head(address, timeout=PATIENCE)
+        return finishes_in_time(
+            lambda: requests.head(address, timeout=PATIENCE), lambda: 2 * PATIENCE
+        )
     except requests.RequestException:
         return False
-    return True

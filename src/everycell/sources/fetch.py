@@ -26,7 +26,6 @@ from filelock import FileLock, Timeout
 
 from everycell.base.files import NO_SPACE, sha256
 from everycell.base.untrusted import printable_line
-from everycell.records.folders import OWN_DATA
 from everycell.records.registry import (
     CacheError,
     DataSet,
@@ -49,6 +48,8 @@ from everycell.sources.download import check_download, download_file
 
 logger = logging.getLogger(__name__)
 
+#: Folder of data files committed to the repository, by their keys.
+OWN_DATA = Path("data")
 #: Note of an entry without a URL.
 LOCAL_FILE_NOTE = "a local file without a public URL"
 #: Note of a registry entry whose file lies in `data/`.

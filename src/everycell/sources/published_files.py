@@ -29,6 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from everycell.base.files import NO_SPACE, atomic_path
 from everycell.base.untrusted import has_secret, parse_json, text_of
 from everycell.records.registry import SourceError
+from everycell.sources.download import MIN_BYTES_PER_SECOND, finishes_in_time
 from everycell.sources.proxies import check_proxies
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ logger = logging.getLogger(__name__)
 Dictionary = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 _CHUNK = 1 << 20
+# Seconds that a download may take besides those for its bytes at the lowest accepted speed.
+_PATIENCE = 120.0
+# A download may have this many times the expected size, which some dictionaries round.
+_EXCESS = 2
 # Seconds between log lines on the progress of a download.
 _REPORT_INTERVAL = 30.0
 _ADVICE = (
@@ -201,17 +206,34 @@ def _download(published: PublishedFile, target_path: Path) -> None:
     options["headers"] = {"Accept-Encoding": "identity", **options.get("headers", {})}
     total = _size(published.size) if published.size else "size unknown"
     logger.info("Fetching %s (%s).", url, total)
-    start = b""
-    try:
+    start, is_abandoned = b"", False
+
+    def copy() -> None:
+        nonlocal start, size, last_report
         with Download(url, **options).stream() as source, target_path.open("wb") as target:
-            while chunk := source.read(_CHUNK):
+            while not is_abandoned and (chunk := source.read(_CHUNK)):
                 start = start or chunk[:512]
                 digest.update(chunk)
                 target.write(chunk)
                 size += len(chunk)
+                if published.size and size > _EXCESS * published.size + _CHUNK:
+                    raise CorpusError(
+                        f"{url} has more than {size} bytes, expected {published.size}; the file "
+                        f"was discarded: {_ADVICE.format(path=published.cached)}."
+                    )
                 if time.monotonic() - last_report > _REPORT_INTERVAL:
                     last_report = time.monotonic()
                     logger.info("%s: %s of %s.", url, _size(size), total)
+
+    try:
+        if not finishes_in_time(copy, lambda: _PATIENCE + size / MIN_BYTES_PER_SECOND):
+            is_abandoned = True
+            raise CorpusError(
+                f"The download of {url} was abandoned after {size} of "
+                f"{published.size or 'an unknown number of'} bytes, since it is slower than "
+                f"{MIN_BYTES_PER_SECOND // 1000} kB per second: "
+                f"{_ADVICE.format(path=published.cached)}."
+            )
     except requests.HTTPError as error:
         status = f"{error.response.status_code} {error.response.reason}"
         raise CorpusError(

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from everycell.receipts.provenance import job_finder
-from everycell.receipts.receipts import ReceiptError, read_receipt
+from everycell.receipts.receipts import ReceiptError, input_path, read_receipt
 from everycell.records.cells import (
     SEEDS,
     RecordError,
@@ -36,7 +36,7 @@ from everycell.verdicts.reports import CellFlag, CellKind, CellOrigin, Verdict
 
 #: Origin of values that only follow from other published results.
 DERIVED: CellOrigin = "other cells"
-#: Parameter in the receipts of values that were computed elsewhere.
+#: Parameter in the receipts of values that were computed elsewhere, or from undeclared data.
 GIVEN = "given"
 #: Names of measures of retrieval effectiveness.
 _EFFECTIVENESS = re.compile(
@@ -108,7 +108,7 @@ class Sources(NamedTuple):
 
     data: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
-    #: Files with the values themselves, which were computed elsewhere.
+    #: Files with the values themselves, which were computed elsewhere, or from undeclared data.
     given_values: tuple[str, ...] = ()
     #: Files of the workflow whose jobs are not recorded.
     unknown: tuple[str, ...] = ()
@@ -124,7 +124,8 @@ def sources_of(receipt: Path, results: Path, project: Path) -> Sources:
         content = read_receipt(path)
         inputs = [source["path"] for source in content["inputs"]]
         if content.get("parameters", {}).get(GIVEN):
-            kinds["given_values"].update(inputs)
+            # A script that declares no data is its own source.
+            kinds["given_values"].update(inputs or [input_path(path, project)])
             return []
         return inputs
 

@@ -50,7 +50,7 @@ HEADLINES: dict[str, dict[str, str | Sequence[str]]] = {
     "categories computed from data": {"kind": "category", "origin": "data"},
     "categories computed from published inputs": {"kind": "category", "origin": "published inputs"},
     "identifiers computed from data": {"kind": "identifier", "origin": "data"},
-    "values computed elsewhere and given here": {"origin": "given"},
+    "values given here, or by a script without declared data": {"origin": "given"},
     "values computed from settings that the paper states, without data": {"origin": "constants"},
     "values derived from other published values": {"origin": "other cells"},
     "settings and values from other publications, quoted and not compared": {"origin": "quoted"},

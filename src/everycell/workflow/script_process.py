@@ -84,7 +84,7 @@ def _watch_files(covered: Collection[str], root: Path, report: Path) -> None:
     # A covered folder covers its files.
     excluded = tuple(f"{os.path.abspath(path)}/" for path in paths)
     project = f"{root}/"
-    seen = {*covered, str(report.absolute())}
+    known_paths = {*covered, str(report.absolute())}
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "exec":
@@ -96,12 +96,12 @@ def _watch_files(covered: Collection[str], root: Path, report: Path) -> None:
         else:
             return
         path = os.path.abspath(file)
-        if path in seen or (event == "exec" and file.startswith("<")):
+        if path in known_paths or (event == "exec" and file.startswith("<")):
             return
         is_own = path.startswith(project) and "/." not in path and "/__pycache__/" not in path
         if path.startswith(excluded) or not (is_own or event == "exec"):
             return
-        seen.add(path)
+        known_paths.add(path)
         if event == "open" and not _is_reading(*arguments[1:]):
             return  # a file of the script's own, which it may read later
         if os.path.isfile(path):

@@ -368,6 +368,11 @@ def test_connection_fault_any_status():
     assert full_machine.connection_fault(url) == "Connection refused"
 
 
+def test_connection_fault_endless_headers(endless_headers, monkeypatch):
+    monkeypatch.setattr(full_machine, "TIMEOUT", 0.4)
+    assert "0.8 s" in full_machine.connection_fault(endless_headers)
+
+
 def test_connection_fault_without_http():
     with socket.create_server(("127.0.0.1", 0)) as server:
 

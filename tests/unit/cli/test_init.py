@@ -10,7 +10,7 @@ import pytest
 import yaml
 from command_line import call, refused
 
-from everycell.cli.deposit import LOCK
+from everycell.cli.new_paper import INSTALL
 from everycell.cli.table_sources import EXAMPLE
 from everycell.receipts.receipts import made_by_other_code, receipts_in
 from everycell.records.papers import load_papers
@@ -56,7 +56,7 @@ def test_init_complete(folder):
         *(f"data/smith2024-data/{name}" for name in ("first.run", "second.run", "qrels.txt")),
     }
     assert not names & {"workflow/rules", "workflow/scripts", "src"}
-    assert LOCK in (repository / "README.md").read_text()
+    assert f"\n{INSTALL}\n" in (repository / "README.md").read_text()
     papers = load_papers(repository / "published")
     assert check_records(papers) == [] and papers["smith2024"].year == 2024
     assert len(load_registry(repository).keys("smith2024-data")) == 3

@@ -4,12 +4,10 @@ import gzip
 import hashlib
 import pkgutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -18,12 +16,12 @@ import pytest
 from command_line import call, refused
 
 from everycell.cli.table_sources import EXAMPLE
-from everycell.records.folders import OWN_DATA
 from everycell.records.papers import load_papers
 from everycell.records.registry import load_registry
 from everycell.retrieval.evaluation import evaluate
 from everycell.sources.additions import add_file
 from everycell.sources.download import DownloadError
+from everycell.sources.fetch import OWN_DATA
 from everycell.trec.runs import read_qrels, read_run
 from everycell.verdicts.record_checks import check_records
 
@@ -77,29 +75,6 @@ def server(monkeypatch):
     yield f"http://127.0.0.1:{http.server_port}", requests
     http.shutdown()
     http.server_close()
-
-
-@pytest.fixture
-def trickle(monkeypatch):
-    """Start a server that sends these bytes, and then one every tenth of a second."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    ended = threading.Event()
-
-    def serve(start: bytes) -> str:
-        listening = socket.create_server(("127.0.0.1", 0))
-
-        def answer() -> None:
-            with listening, suppress(OSError), listening.accept()[0] as client:
-                client.recv(10_000)
-                client.sendall(start)
-                while not ended.wait(0.1):
-                    client.sendall(b"x")
-
-        threading.Thread(target=answer, daemon=True).start()
-        return f"http://127.0.0.1:{listening.getsockname()[1]}/a.run"
-
-    yield serve
-    ended.set()
 
 
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz"])

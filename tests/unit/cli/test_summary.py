@@ -56,13 +56,13 @@ def test_count_chapters_two_tiers(tmp_path):
 
 
 def test_summary_line_given(tmp_path):
-    """Values computed elsewhere are not reproduced here, but counted, with their verdicts."""
+    """Values that are given are not reproduced here, but counted, with their verdicts."""
     papers, result = toy(tmp_path, "released")
     counts = count_chapters(papers, result)["toy", "1"]
     assert _summary_line(counts).endswith("4 of 4 cells reproduced: 3 equal, 1 different.")
     counts.cells = Counter({cell._replace(origin="given"): n for cell, n in counts.cells.items()})
     line = _summary_line(counts)
-    assert line.endswith("0 of 4 cells reproduced; 4 computed elsewhere: 3 equal, 1 different.")
+    assert line.endswith("0 of 4 cells reproduced; 4 given: 3 equal, 1 different.")
     assert "surrogate" not in line and not claim_lines(Counts(cells=counts.cells))
 
 

@@ -109,3 +109,13 @@ def test_allow_processes_installed(project):
     subprocess.run(["true"], check=True)
     allow_processes(())
     subprocess.run([sys.executable, "-c", ""], check=True)
+
+
+def test_allow_processes_project_among_packages(project):
+    """A folder above the project does not make its code that of an installed package."""
+    folder = project / "site-packages/mine"
+    folder.mkdir(parents=True)
+    os.chdir(folder)
+    text = "import os; os.system('python3 other.py')"
+    with pytest.raises(UncoveredProcessError):
+        exec(compile(text, str(folder / "covered.py"), "exec"))

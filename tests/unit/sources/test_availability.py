@@ -94,3 +94,9 @@ def test_answers(port_is_open):
         else:
             server.close()
         assert availability._answers.__wrapped__(address) == port_is_open
+
+
+@pytest.mark.fault("download")
+def test_answers_endless_headers(endless_headers, monkeypatch):
+    monkeypatch.setattr(availability, "PATIENCE", 0.4)
+    assert not availability._answers(endless_headers)

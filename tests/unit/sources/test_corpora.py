@@ -21,10 +21,13 @@ from corpus_server import CorpusServer
 import everycell
 from everycell.collections.cited_questions import read_msmarco_qa
 from everycell.collections.msmarco import read_judgements, read_queries, stream_passages
+from everycell.sources import published_files
 from everycell.sources.corpora import CORPORA, EXTRA_DOWNLOADS, SOURCE, fetch_corpus
 from everycell.sources.published_files import (
     CorpusError,
+    PublishedFile,
     check_disk_space,
+    fetch_published_file,
     find_published_file,
     unpack,
 )
@@ -107,6 +110,35 @@ def test_fetch_corpus_errors(server, tmp_path, fault, expected_message):
     assert left_in(tmp_path / "qa") == [] == left_in(tmp_path / "cache")
     server.faults.clear()
     assert fetched(server, "msmarco_qa", tmp_path / "qa")[SOURCE].exists()
+
+
+def test_fetch_corpus_endless_headers(endless_headers, tmp_path, monkeypatch):
+    monkeypatch.setattr(published_files, "_PATIENCE", 0.6)
+    file = PublishedFile(endless_headers, None, 0, tmp_path / "file")
+    with pytest.raises(CorpusError, match="was abandoned after 0 of"):
+        fetch_published_file(file, network=True)
+    assert left_in(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "more", "size", "expected_message"),
+    [
+        (b"", b"x", 0, "was abandoned"),
+        (b"", b"x", 10**9, "was abandoned"),
+        (b"Transfer-Encoding: chunked\r\n", b"1\r\nx\r\n", 0, "was abandoned"),
+        (b"Content-Encoding: gzip\r\n", b"", 0, "was abandoned"),
+        (b"", b"x" * 2**21, 10, "has more than"),
+        (b"Content-Length: 99999999\r\n", b"x" * 2**21, 10, "has more than"),
+    ],
+)
+def test_fetch_corpus_endless_body(
+    trickle, tmp_path, monkeypatch, start, more, size, expected_message
+):
+    monkeypatch.setattr(published_files, "_PATIENCE", 0.6)
+    url = trickle(b"HTTP/1.1 200 OK\r\n" + start + b"\r\n", more)
+    with pytest.raises(CorpusError, match=expected_message):
+        fetch_published_file(PublishedFile(url, None, size, tmp_path / "file"), network=True)
+    assert left_in(tmp_path) == []
 
 
 def test_fetch_corpus_html_page(server, tmp_path):

@@ -113,6 +113,14 @@ def test_sources_of_given_values(project):
     assert sources(receipt) == Sources(given_values=("values/table_1.csv",))
 
 
+@pytest.mark.parametrize("is_given", [True, False])
+def test_sources_of_script_without_data(project, is_given):
+    """Without declared data, a script of the authors is the source of its values."""
+    receipt = result(given=is_given)
+    expected = (receipt.as_posix(),) if is_given else ()
+    assert sources(receipt) == Sources(given_values=expected)
+
+
 def test_sources_of_a_copied_folder(project):
     receipt = result("work/run")
     jobs = [

@@ -17,7 +17,8 @@ PLANTED = "print('planted')"
 @pytest.fixture
 def run(tmp_path):
     """Run a job, with the module `helper` of the project and `everycell` of the library."""
-    project, library = tmp_path / "project", tmp_path / "library"
+    # A part of the project's own path must not make its modules those of installed packages.
+    project, library = tmp_path / "site-packages/project", tmp_path / "library"
     for package in (library / "everycell", project / "src/helper"):
         package.mkdir(parents=True)
         (package / "__init__.py").write_text("")

@@ -2,6 +2,7 @@ import os
 import py_compile
 import signal
 import sys
+import zipfile
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
@@ -44,6 +45,44 @@ def test_run_script_planted_byte_code(paper, mode):
     assert code == 0
     assert Path("values").read_text() == ("own" if mode else "other")
     assert [*uncovered] == ([] if mode else [f"{paper}/{name}", "other.py"])
+
+
+#: Modules that leave no trace of themselves in `sys.modules`.
+HIDING = {
+    "removed": "import sys, helper; sys.modules[__name__] = helper",
+    "renamed": "import helper; __file__ = helper.__file__",
+    "without a file": "del __file__",
+    "another type of file": "__file__ = []",
+    "failed": "raise ImportError",
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "hidden"),
+    [("module", hidden) for hidden in HIDING]
+    + [(form, "removed") for form in ("package", "byte code", "archive")],
+)
+def test_run_script_hidden_module(paper, tmp_path, form, hidden):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    file = elsewhere / ("toy/__init__.py" if form == "package" else "toy.py")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(HIDING[hidden])
+    path = elsewhere
+    if form == "byte code":
+        py_compile.compile(str(file), file.with_suffix(".pyc"))
+        file.unlink()
+        file = file.with_suffix(".pyc")
+    elif form == "archive":
+        path = tmp_path / "toy.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.write(file, "toy.py")
+        file = path
+    lines = ["import contextlib, sys", f"sys.path.append({str(path)!r})"]
+    lines += ["with contextlib.suppress(ImportError): import toy"]
+    done, uncovered = run(paper, "\n".join(lines))
+    assert done.returncode == 0, done.stderr
+    assert file.relative_to(tmp_path).as_posix() in uncovered
 
 
 @pytest.mark.parametrize(

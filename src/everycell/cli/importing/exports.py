@@ -86,7 +86,7 @@ def _cell(value: Any, *, bold: bool = False) -> SourceCell:
 
 
 def _harness_table(path: object, content: dict[str, Any]) -> SourceTable:
-    """A row per task; sample sizes and standard errors are left out, as tables have none."""
+    """A row per task, with standard errors behind values; sample sizes are left out."""
     config = content.get("config") or {}
     model = content.get("model_name") or config.get("model_args") or config.get("model")
     values: dict[str, dict[str, Any]] = {}
@@ -94,18 +94,19 @@ def _harness_table(path: object, content: dict[str, Any]) -> SourceTable:
         values[task] = {}
         for name, value in results.items():
             metric, _, kind = name.partition(",")
-            is_value = isinstance(value, int | float) and not isinstance(value, bool)
-            if is_value and metric != "sample_len" and not metric.endswith("_stderr"):
-                label = metric if kind in ("", "none") else f"{metric} ({kind})"
-                if label in values[task] and values[task][label] != value:
-                    raise DataError(
-                        path,
-                        column=f"{label} of {task}",
-                        value=value,
-                        fault=f"but also {values[task][label]}",
-                        fix="remove one of the two",
-                    )
-                values[task][label] = value
+            if not _is_result(value) or metric == "sample_len" or metric.endswith("_stderr"):
+                continue
+            label = metric if kind in ("", "none") else f"{metric} ({kind})"
+            error = results.get(name.replace(metric, f"{metric}_stderr", 1))
+            text = f"{value} ± {error}" if _is_result(error) else str(value)
+            if values[task].setdefault(label, text) != text:
+                raise DataError(
+                    path,
+                    column=f"{label} of {task}",
+                    value=value,
+                    fault=f"but also {values[task][label]}",
+                    fix="remove one of the two",
+                )
     metrics = list(dict.fromkeys(name for results in values.values() for name in results))
     check_size(path, len(values) + 1, len(metrics) + 2)
     rows = [["System", "Task", *metrics]]
@@ -115,6 +116,10 @@ def _harness_table(path: object, content: dict[str, Any]) -> SourceTable:
         if results
     ]
     return SourceTable([[_cell(value) for value in row] for row in rows], head=1, keys=2)
+
+
+def _is_result(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _helm_table(path: object, table: dict[str, Any]) -> SourceTable:

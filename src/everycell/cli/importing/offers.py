@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from everycell.cli.importing.rows import shorten
 from everycell.records.cells import as_number, key_columns
 
 #: Notes on emphasised values.
@@ -25,10 +26,10 @@ def emphasised_claims(cells: pd.DataFrame) -> tuple[list[Offer], list[str]]:
 
     A column has the values of one measure, in one collection if the table has several.
     """
-    if "note" not in cells or "metric" not in cells:
-        return [], []
     keys = key_columns(cells)
     across = [key for key in ("collection", "group", "metric") if key in keys]
+    if "note" not in cells or not across:
+        return [], []
     down = [key for key in keys if key not in across]
     offers: list[Offer] = []
     faults: list[str] = []
@@ -50,7 +51,7 @@ def emphasised_claims(cells: pd.DataFrame) -> tuple[list[Offer], list[str]]:
             None,
         )  # fmt: skip
         if op is None:
-            emphasised_values = ", ".join(column.loc[bold, "value"])
+            emphasised_values = shorten(column.loc[bold, "value"])
             faults.append(
                 f"{heading}: no claim is offered, since bold {emphasised_values} is neither the "
                 "highest nor the lowest value."
@@ -64,7 +65,7 @@ def emphasised_claims(cells: pd.DataFrame) -> tuple[list[Offer], list[str]]:
             if (numbers[second] == order[1]).all():
                 emphasised += [(index, position) for index in column.index[second]]
             else:
-                emphasised_values = ", ".join(column.loc[second, "value"])
+                emphasised_values = shorten(column.loc[second, "value"])
                 faults.append(
                     f"{heading}: underlined {emphasised_values} is not the second best value."
                 )

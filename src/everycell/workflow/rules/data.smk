@@ -1,7 +1,6 @@
 # Rules that fetch released files.
-from everycell.records.folders import OWN_DATA
 from everycell.records.registry import read_part, set_of
-from everycell.sources.fetch import OWN_FILE_NOTE
+from everycell.sources.fetch import OWN_DATA, OWN_FILE_NOTE
 
 #: Data sets from packages that only one environment has.
 IN_PACKAGES = ("splade-tiny", "minilm", "smollm2")

@@ -57,6 +57,8 @@ if UNQUOTED.search(sys.executable):
 # files in an old one, or beside the source, come from the present source.
 COMPILED = TemporaryDirectory(prefix="everycell-compiled-")
 os.environ.update(NUMBA_CACHE_DIR=f"{COMPILED.name}/numba")
+# With a folder of byte code of the user's, anything could replace that of installed packages.
+os.environ.pop("PYTHONPYCACHEPREFIX", None)
 # Figures are files, whatever backend the user has chosen for windows or notebooks.
 os.environ.update(MPLBACKEND="agg")
 # With `pip install --user`, also of a checkout, jobs need the folder of the user's packages.

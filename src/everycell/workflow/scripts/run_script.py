@@ -13,8 +13,9 @@ from everycell.receipts.code import script_files
 from everycell.workflow.script_process import ERRORS, OUTPUT, REPORT, run_script
 
 with ResultJob(snakemake) as job, tempfile.TemporaryDirectory() as folder:
-    # The data that the script reads are not declared, so the origin of its values is `given`.
-    job.facts["given"] = True
+    # Without declared data, nobody can see what the values were computed from.
+    if not snakemake.input:
+        job.facts["given"] = True
     path = Path(folder, "values.csv")
     script = script_files(job.params.script, Path())[-1]
     code, job.uncovered_code = run_script(script, path, job.covered, Path(folder))

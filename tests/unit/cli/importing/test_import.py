@@ -426,17 +426,40 @@ def test_import_harness(folder):
     values = imported("results_2026.json", json.dumps(HARNESS))
     assert values == {
         ("org/m", "arc_easy", "acc"): "0.71",
+        ("org/m", "arc_easy", "acc ±"): "0.012",
         ("org/m", "gsm8k", "exact_match (strict-match)"): "0.3",
         ("org/m", "gsm8k", "exact_match (flexible-extract)"): "0.34",
     }
     assert Path("out.csv").read_text().startswith("system,collection,metric,value\n")
 
 
+@pytest.mark.parametrize("task", ["ARC-e", "arc_easy"])
+def test_import_columns_of_tasks(folder, task):
+    """Columns of tasks are collections, as in results of lm-evaluation-harness."""
+    text = f"|Model|{task}|GSM8K|Average|\n|-|-|-|-|\n|org/m|71|30 ± 1|50.5|\n"
+    assert imported("t.md", text)["org/m", "GSM8K", "value ±"] == "1"
+    assert imported("t.md", text.replace(" ± 1", ""))["org/m", task] == "71"
+    assert imported("t.md", text, "--measure", "acc")["org/m", task, "acc"] == "71"
+
+
+def test_import_columns_of_tasks_and_results_of_harness(folder):
+    """Values of the tool match the published ones, of which they are shares."""
+    results = {"arc_easy": {"acc,none": 0.71, "acc_stderr,none": 0.01, "acc_norm,none": 0.72}}
+    results["boolq"] = {"acc,none": 0.8, "acc_stderr,none": 0.01}
+    text = json.dumps({"results": results, "model_name": "org/m"})
+    imported("results.json", text)
+    Path("out.csv").rename("values.csv")
+    text = "|Model|ARC_easy|BoolQ|\n|-|-|-|\n|org/m|71|80.5|\n"
+    imported("t.md", text, "--measure", "acc")
+    code, out, err = call("init", "smith2026", "--table", "out.csv", "--values", "values.csv")
+    assert (code, err) == (0, "") and "multiplied by 100" in out
+
+
 def test_import_helm(folder):
     values = imported("core_scenarios.json", json.dumps(HELM))
-    assert values["A (7B)", "Mean win rate"] == "0.96 bold"
-    assert values["B (13B)", "MMLU - EM"] == "0.6875"
-    assert ("A (7B)", "MMLU - EM") not in values
+    assert values["A (7B)", "–", "Mean win rate"] == "0.96 bold"
+    assert values["B (13B)", "MMLU", "EM"] == "0.6875"
+    assert ("A (7B)", "MMLU", "EM") not in values
 
 
 @pytest.mark.parametrize(
