@@ -9,7 +9,7 @@ from py_compile import PycInvalidationMode
 import pytest
 
 from everycell.jobs.processes import allow_processes
-from everycell.workflow.script_process import REPORT, run_script
+from everycell.workflow.script_process import ERRORS, REPORT, run_script
 
 WRITE = "import sys\nfrom helper import value\nopen(sys.argv[1], 'w').write(value)\n"
 
@@ -80,8 +80,8 @@ def test_run_script_hidden_module(paper, tmp_path, form, hidden):
         file = path
     lines = ["import contextlib, sys", f"sys.path.append({str(path)!r})"]
     lines += ["with contextlib.suppress(ImportError): import toy"]
-    done, uncovered = run(paper, "\n".join(lines))
-    assert done.returncode == 0, done.stderr
+    code, uncovered = run(paper, "\n".join(lines))
+    assert code == 0, Path("temporary", ERRORS).read_text()
     assert file.relative_to(tmp_path).as_posix() in uncovered
 
 
@@ -122,7 +122,7 @@ HIDDEN = "workflow/papers/toy/hid' + 'den.py"
 def test_run_script_hidden_file(paper, text):
     (paper / "hidden.py").write_text("value = 1")
     code, uncovered = run(paper, text)
-    assert code == 0, Path("temporary/errors.txt").read_text()
+    assert code == 0, Path("temporary", ERRORS).read_text()
     assert [*uncovered] == [f"{paper}/hidden.py"]
 
 
