@@ -141,17 +141,18 @@ def faults_of_uncovered_code(hashes: Mapping[str, str], subject: str, root: Path
     for name, digest in hashes.items():
         if Path(name).is_absolute():
             faults.append(
-                f"{subject} while {name} ran, which neither the project nor an installed package "
+                f"{subject} with {name}, which neither the project nor an installed package "
                 "contains; remove that file or install it, and make the result again."
             )
         elif not has_fingerprint(root / name, digest):
             faults.append(
-                f"{subject} while {name} ran, which has changed since and which no hash of code "
-                "covers; remove the result, and run snakemake again."
+                f"{subject} with {name}, which has changed since and which no hash covers; declare "
+                "data under `input:`, or remove the result, and run snakemake again."
             )
         elif name in uncommitted:
             faults.append(
-                f"{subject} while {name} ran, which is not in Git as it is, so that no clone of "
-                "this project has it; commit it, and make the result again."
+                f"{subject} with {name}, which is not in Git as it is, so that no clone of this "
+                "project has it; commit it, or declare data under `input:`, and make the result "
+                "again."
             )
     return faults

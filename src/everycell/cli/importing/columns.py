@@ -17,6 +17,9 @@ _UNIT = re.compile(rf"(?<!\s)\s*+[(\[]\s*+(?:in )?(%|[{_ARROWS}])\s*+[)\]]")
 
 #: Measures without a cut-off that may stand beside a collection; others only if it is well known.
 _MEASURE = re.compile("MAP|MRR|nDCG", re.IGNORECASE)
+_RESULT = re.compile(r"(acc|acc_norm|f1|em|exact_match|bleu|rouge[12L])(_stderr)?")
+#: Names of what pandas computes of several values.
+_STATISTICS = {"mean", "std", "median", "min", "max", "count", "sem", "var"}
 _SCORE = re.compile(r"acc\.?|accuracy|F1|EM|BLEU|ROUGE-[12L]", re.IGNORECASE)
 
 
@@ -47,7 +50,9 @@ def name_columns(
             return {numbers[0]: []}, []
     free = next(name for name in ("collection", "system", "heading") if name not in row_names)
     if measure is None and "metric" in row_names:
-        name = "system" if "system" not in row_names else free
+        names = [key[-1] for key in keys.values()]
+        is_free = free == "collection" and names_collections(names)
+        name = free if is_free or "system" in row_names else "system"
         return {column: [_join(key)] for column, key in keys.items()}, [name]
     is_named = any(is_measure(name) for key in keys.values() for name in key)
     if measure is None and numbers and not is_named:
@@ -71,6 +76,8 @@ def name_columns(
             for column, (name, collection) in split.items()
         }
         return keys, [free, "metric"]
+    if {key[0].lower() for key in keys.values()} <= _STATISTICS:
+        free = "statistic"
     upper, lower = ({key[level] for key in keys.values()} for level in (0, -1))
     counts = [sum(map(is_measure, names)) for names in (upper, lower)]
     if counts[0] > counts[1]:
@@ -156,7 +163,7 @@ def names_measures(
 ) -> bool:
     """Whether the rows are named by measures, and the columns are not."""
     headings = {name for names in _headings(table, head, numbers).values() for name in names}
-    rows = [is_measure(key[-1]) for key in keys.values()]
+    rows = [is_measure(key[-1]) or bool(_RESULT.fullmatch(key[-1])) for key in keys.values()]
     return 2 * sum(rows) > len(rows) and not any(map(is_measure, headings))
 
 

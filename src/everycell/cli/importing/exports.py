@@ -10,7 +10,9 @@ from typing import Any
 from everycell.base.errors import DataError
 from everycell.base.untrusted import parse_json
 from everycell.cli.importing.grids import SourceTable, check_size
+from everycell.cli.importing.headings import is_collection_heading, is_measure_heading
 from everycell.cli.importing.values import SourceCell
+from everycell.records.cells import is_number
 
 #: Columns of exports that describe a run and are neither its name nor a result.
 _DESCRIPTION = {
@@ -147,6 +149,20 @@ def _helm_table(path: object, table: dict[str, Any]) -> SourceTable:
                 path, f"row {number}", fault=f"has {len(row)} cells", expected=f"{len(heading)}"
             )
     return SourceTable([heading, *rows], head=1, caption=str(table.get("title", "")))
+
+
+def count_pandas_head(rows: Sequence[Sequence[str]]) -> int:
+    """Rows of the heading of a CSV: pandas writes a row per level, and then the names of rows."""
+    for index, row in enumerate(rows[1:4], 1):
+        corner = rows[index - 1][0]
+        number = next((column for column, text in enumerate(row) if not text), len(row))
+        if number and not any(row[number:]) and number < len(row):
+            has_levels = index > 1 and len(set(rows[0][number:])) < len(rows[0][number:])
+            is_name = not corner or is_measure_heading(corner) or is_collection_heading(corner)
+            return index + 1 if has_levels and is_name else 1
+        if any(is_number(text) for text in row[1:]):
+            break
+    return 1
 
 
 def columns_of_export(heading: Sequence[str]) -> dict[int, str] | None:

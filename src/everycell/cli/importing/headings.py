@@ -27,6 +27,7 @@ _COLLECTIONS = re.compile(
     r"(test_)?(data_?sets?|collections?|corpus|corpora|benchmarks?|tasks?)(_and_\w+|_names?)?"
     r"|test_sets?"
 )
+_SYSTEMS = re.compile(r"models?|systems?|methods?|approach(es)?|runs?", re.IGNORECASE)
 _MEASURES = re.compile(r"metrics?|measures?")
 
 
@@ -101,10 +102,13 @@ def name_rows(
     }
     if not texts:
         raise DataError(path, fault="has a table without names of rows", fix="add a first column")
-    _fill_down(table, body, texts)
+    # Labels may stand in rows that have no values.
+    rows = [row for row in range(head, len(table.rows)) if not is_spanning(table.rows[row])]
+    _fill_down(table, rows, texts)
     leading = [column for number, column in enumerate(texts) if column == texts[0] + number]
     # Names come before numbers of rows and references such as "[1] (2a)".
     words = [column for column in leading if _has_words(table, body, column)]
+    words.sort(key=lambda column: not _SYSTEMS.fullmatch(label_of_column(table, head, column)))
 
     def keys_of(columns: Sequence[int], *, grouped: bool) -> dict[int, list[str]]:
         heading = {row: [_group_of(row, groups)] if grouped else [] for row in body}
@@ -113,7 +117,7 @@ def name_rows(
             for row in body
         }
 
-    choices = [([column], False) for column in words] + [(words, False)] * bool(words)
+    choices = [([column], False) for column in words] + [(sorted(words), False)] * bool(words)
     choices += [([column], False) for column in leading if column not in words]
     choices += [(leading, False), (list(texts), False)]
     choices += [([texts[0]], True), (leading, True)] if groups else []
@@ -125,7 +129,7 @@ def name_rows(
             break
     else:
         # Below a label that stands once, only the sizes differ.
-        _fill_down(table, body, [*texts, -1])
+        _fill_down(table, rows, [*texts, -1])
         columns, grouped = list(leading), False
         for column in _sizes(table, head, body, leading[-1] + 1, numbers):
             columns.append(column)
@@ -208,11 +212,11 @@ def _has_words(table: SourceTable, body: Sequence[int], column: int) -> bool:
     return 2 * sum(bool(_WORD.search(text)) for text in texts) > len(texts)
 
 
-def _fill_down(table: SourceTable, body: Sequence[int], texts: Sequence[int]) -> None:
+def _fill_down(table: SourceTable, rows: Sequence[int], texts: Sequence[int]) -> None:
     """Repeat labels that stand once for several rows; the last column of labels is complete."""
     for column in texts[:-1]:
         above = None
-        for row in body:
+        for row in rows:
             if table.rows[row][column].text:
                 above = table.rows[row][column]
             elif above is not None:

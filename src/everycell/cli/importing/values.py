@@ -87,6 +87,8 @@ _PAIRS = (
     ),
 )  # fmt: skip
 #: References, dates, hashes and "3-shot", which begin with digits but are no values.
+#: A number as lists of NumPy print it.
+_NUMPY = re.compile(r"\bnp\.float(?:16|32|64)\(([^()]*)\)")
 _DATE = re.compile(r"\d{4}-\d\d(-\d\d)?|(\d{4}|\d\d)([./-])\d\d\3\d\d|\d\d([./])\d\d\4\d{4}")
 _NAME_WITH_DIGITS = re.compile(
     rf"\[\d+\]\s*(?:\(|$)|(?:{_DATE.pattern})$|(?=\d*[a-f])[\da-f]{{8,}}$|\d+-[a-zA-Z]"
@@ -98,6 +100,7 @@ _EXPONENT = re.compile(r"[×x·]\s?10$")
 def split_cell(cell: SourceCell) -> list[Part] | None:
     """Read a cell's parts, with numbers as printed; empty for a blank cell, None for other text."""
     text, raised = _SPACES.sub(" ", cell.text).strip(), cell.raised.strip()
+    text = _NUMPY.sub(r"\1", text)
     # The dash of a typographic minus also stands for a missing value.
     text = re.sub(r"(?<![\w.])[\u2010-\u2013\u2212\uff0d]\s?(?=[\d.,])", "-", text)
     raised = re.sub(r"[\u2010-\u2013\u2212]", "-", raised)

@@ -334,3 +334,27 @@ def test_import_rows_of_groups_tasks_and_measures():
     columns, values, _ = imported("a.md", text)
     assert columns[:4] == ["group", "collection", "metric", "system"]
     assert values[0][:3] == ["–", "Size", "–"] and values[-1][:3] == ["Web", "arc_y", "acc"]
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~text"])
+def test_import_markdown_fenced_table(fence):
+    """A table within a fence is read, and other code is not."""
+    code = "```\na | b\nc | d\n```\n"
+    text = f"{code}GPT4All:\n{fence}\n|Task|MAP|\n|-|-|\n|A|.1|\n{fence[:3]}\nAverage: .1\n"
+    assert imported("a.md", text)[1] == [["A", "MAP", ".1"]]
+
+
+def test_import_harness_with_aliases():
+    """Rows of aliases are words, and NumPy's spelling of a number is one."""
+    text = (
+        "|Task|Version|Metric|Value| |Stderr|\n|-|-|-|-|-|-|\n"
+        "|x|N/A|acc|0.5|±|np.float64(0.25)|\n| | |alias|x| | |\n"
+        "|x_law|0|alias| - law| | |\n| | |acc|0.6| | |\n"
+    )
+    _, values, _ = imported("a.md", text)
+    assert values == [["x", "acc", "0.5"], ["x", "acc ±", "0.25"], ["x_law", "acc", "0.6"]]
+
+
+def test_import_names_of_systems_first():
+    text = "|Benchmark|Model|MAP|\n|-|-|-|\n|web|BM25|.1|\n|news|QL|.2|\n"
+    assert imported("a.md", text)[0] == ["model", "metric", "value"]
