@@ -53,8 +53,8 @@ def _loaded_files(folders: Iterable[str]) -> Iterator[Path]:
         for name, module in list(sys.modules.items())
         if name not in ("__main__", "__mp_main__")
     ]
-    # Jobs note these (`job_start.py`), since a module can rename or remove itself.
-    files += getattr(sys.modules["_frozen_importlib_external"], "imported_files", ())
+    # Jobs note these (`job_start.py`).
+    files += getattr(sys.modules["_frozen_importlib_external"], "noted_files", ())
     for path in {os.path.abspath(file) for file in files if isinstance(file, str)}:
         if path.startswith(f"{LIBRARY}/everycell/") or not path.startswith(installed):
             yield Path(path)
@@ -146,12 +146,12 @@ def faults_of_uncovered_code(hashes: Mapping[str, str], subject: str, root: Path
             )
         elif not has_fingerprint(root / name, digest):
             faults.append(
-                f"{subject} while {name} ran, which has changed since and which no hash of code "
+                f"{subject} with {name}, which has changed since and which no hash of code "
                 "covers; remove the result, and run snakemake again."
             )
         elif name in uncommitted:
             faults.append(
-                f"{subject} while {name} ran, which is not in Git as it is, so that no clone of "
+                f"{subject} with {name}, which is not in Git as it is, so that no clone of "
                 "this project has it; commit it, and make the result again."
             )
     return faults

@@ -83,6 +83,34 @@ def test_run_script_hidden_module(paper, tmp_path, form, hidden):
     assert file.relative_to(tmp_path).as_posix() in uncovered
 
 
+#: Ways to run or read a file beside the script without its name in the text.
+COMPUTED = {
+    "runpy": "import runpy; runpy.run_path(path)",
+    "exec": "exec(open(path).read())",
+    "exec of a copied function": "from io import open as other; exec(other(path, 'rb').read())",
+    "keyword": "open(mode='r', file=path).close()",
+    "bytes": "import os; open(os.fsencode(path)).close()",
+    "pathlib": "import pathlib; pathlib.Path(path).read_text()",
+    "relative": "import os; open(os.path.relpath(path)).close()",
+    "through another folder": "open(folder + '/../' + folder.split('/')[-1] + '/toy.py').close()",
+    "codecs": "import codecs; codecs.open(path).close()",
+    "fileinput": "import fileinput; [*fileinput.input([path])]",
+    "linecache": "import linecache; linecache.getlines(path)",
+    "pandas": "import pandas; pandas.read_csv(path)",
+    "numpy": "import numpy; numpy.genfromtxt(path, dtype=str)",
+    "class": "A = type('A', (), {'open': open}); A().open(path).close()",
+}
+
+
+@pytest.mark.parametrize("text", COMPUTED.values(), ids=COMPUTED)
+def test_run_script_computed_name(paper, text):
+    (paper / "toy.py").write_text("value = 1")
+    find = "import sys\nfolder = sys.path[0]\npath = f'{folder}/to' + 'y.py'\n"
+    done, uncovered = run(paper, find + text)
+    assert done.returncode == 0, done.stderr
+    assert [*uncovered] == [f"{paper}/toy.py"]
+
+
 @pytest.mark.parametrize(
     ("text", "code", "has_report"),
     [
