@@ -17,6 +17,7 @@ from unicodedata import normalize
 from everycell.base.files import write_json
 from everycell.base.installation import requirement, wheel_file
 from everycell.base.untrusted import RATIO, UNPACKED, parse_json, printable_line
+from everycell.cli.originals import remove_originals
 from everycell.cli.readable import LEVELS, members, readings, without_accents
 from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
@@ -125,7 +126,7 @@ def anonymise(copy: Path, papers: Mapping[str, Paper]) -> None:
     names = sorted(authors_of(papers), key=len, reverse=True)
     for path in [*copy.glob("published/*/*.yaml"), *copy.glob("*.*"), copy / "LICENSE"]:
         if path.is_file():
-            text = path.read_text(encoding="utf-8")
+            text = remove_originals(path.read_text(encoding="utf-8"))
             for name in names:
                 text = text.replace(name, ANONYMOUS)
             path.write_text(text, encoding="utf-8")

@@ -17,6 +17,7 @@ from typing import Any
 from everycell.base.csv_files import csv_text
 from everycell.base.files import naming
 from everycell.base.installation import requirement
+from everycell.cli.originals import find_original, repositories_of
 from everycell.cli.placeholders import EXAMPLE_DATA, PLACEHOLDERS
 from everycell.cli.project import refuse_existing
 from everycell.cli.table_sources import RUNNERS, TableSource
@@ -142,7 +143,14 @@ def _move(parts: Mapping[Path, Path]) -> None:
 
 def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
     """Write record, published values, rule and data of a paper; return paths except the data."""
-    names = {"key": key, "set": f"{key}-data", "year": _year(key), "blank": PLACEHOLDERS}
+    names: dict[str, Any] = {
+        "key": key,
+        "set": f"{key}-data",
+        "year": _year(key),
+        "blank": PLACEHOLDERS,
+    }
+    names["source"] = "p. 1" + (find_original(source.table).note if source.table else "")
+    names["repositories"] = [*repositories_of(map(find_original, source.originals))]
     paths = _write_files(root, PAPER_TEMPLATES, names | source.context())
     table = root / "published" / key / "table_1.csv"
     table.write_text(csv_text(source.cells), encoding="utf-8", newline="")

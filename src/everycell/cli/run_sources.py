@@ -127,6 +127,8 @@ def source_from_runs(
             "left_out": sorted(map(list, produced - set(published))),
         },
         not_run=not_run,
+        table=table,
+        originals=[*(run.path for run in named_runs), *judged.values()],
         notes=notes,
     )
 

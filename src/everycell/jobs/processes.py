@@ -168,6 +168,8 @@ def _is_installed(frame: FrameType | None) -> bool:
     while frame is not None:
         path = os.path.abspath(frame.f_code.co_filename)
         is_standard = path.startswith(standard) and "/site-packages/" not in path
+        # A command in a notebook is the notebook's.
+        is_standard = is_standard or "/site-packages/IPython/" in path
         if not is_standard and not path.startswith("<") and "<frozen" not in path:
             # The project may have an environment, or be in a folder with this name.
             below = path.removeprefix(os.getcwd())

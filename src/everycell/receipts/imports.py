@@ -14,6 +14,9 @@ from everycell.base.untrusted import parse_json
 NOTEBOOK = ".ipynb"
 #: A command of IPython, such as `%run helper.py` or `lines = !python helper.py`.
 _COMMAND = re.compile(r"^([ \t]*)(?:[\w, \t]+=[ \t]*)?[%!]+(.*)$", re.MULTILINE)
+#: A file with code that a notebook may name without quotes, such as `run helper` or in `%%bash`.
+_RUN = re.compile(r"\brun[ \t]+(?:-[\w-]+[ \t]+)*([\w./-]+)")
+_CODE = re.compile(r"[\w./-]+\.(?:py|ipynb|R|r|jl|sh)\b")
 #: An import statement that has its lines to itself. Parsing every module would take a third of a
 #: dry run; text in a docstring that looks like an import can only add a file.
 SIMPLE = re.compile(
@@ -37,17 +40,23 @@ RUN = re.compile(r"""["'\s]-m["']?[\s,]+["']?(\w[\w.]*)""")
 def sources_of(path: Path) -> list[bytes]:
     """Text of a file with code, or of each code cell of a notebook.
 
-    The words of a command of IPython become strings, which may name files.
+    The words of a command of IPython become strings, which may name files, and so do names of files
+    with code.
     """
     content = path.read_bytes()
     if path.suffix != NOTEBOOK:
         return [content]
     try:
-        cells = [cell for cell in parse_json(content)["cells"] if cell["cell_type"] == "code"]
+        # The code that runs a notebook uses the last of two equal keys.
+        notebook = parse_json(content, make_object=dict)
+        cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
         texts = ["".join(cell["source"]) for cell in cells]
     except (KeyError, TypeError, ValueError):
         return [content]  # running it fails
-    return [_COMMAND.sub(lambda m: f"{m[1]}{m[2].split()}", text).encode() for text in texts]
+    sources = [_COMMAND.sub(lambda m: f"{m[1]}{m[2].split()}", text).encode() for text in texts]
+    names = [name for text in texts for name in _CODE.findall(text)]
+    names += [f"{name}.py" for text in texts for name in _RUN.findall(text)]
+    return [*sources, repr(names).encode()]
 
 
 def names_after_option(source: bytes) -> list[str]:

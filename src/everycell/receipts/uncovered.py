@@ -39,7 +39,9 @@ def uncovered_code(covered: Iterable[Path], root: Path) -> dict[str, str]:
     for path in map(_file_or_archive, _loaded_files(folders)):
         is_named = any(path.is_relative_to(folder) for folder in (root, LIBRARY / "everycell"))
         name = name_of_code(path, root) if is_named else path.as_posix()
-        if name not in names and path.is_file():
+        # An input may be a folder.
+        is_covered = not names.isdisjoint([name, *map(str, Path(name).parents)])
+        if not is_covered and path.is_file():
             hashes[name] = sha256(path)
     return dict(sorted(hashes.items()))
 
@@ -141,17 +143,18 @@ def faults_of_uncovered_code(hashes: Mapping[str, str], subject: str, root: Path
     for name, digest in hashes.items():
         if Path(name).is_absolute():
             faults.append(
-                f"{subject} while {name} ran, which neither the project nor an installed package "
+                f"{subject} with {name}, which neither the project nor an installed package "
                 "contains; remove that file or install it, and make the result again."
             )
         elif not has_fingerprint(root / name, digest):
             faults.append(
-                f"{subject} with {name}, which has changed since and which no hash of code "
-                "covers; remove the result, and run snakemake again."
+                f"{subject} with {name}, which has changed since and which no hash covers; declare "
+                "data under `input:`, or remove the result, and run snakemake again."
             )
         elif name in uncommitted:
             faults.append(
-                f"{subject} with {name}, which is not in Git as it is, so that no clone of "
-                "this project has it; commit it, and make the result again."
+                f"{subject} with {name}, which is not in Git as it is, so that no clone of this "
+                "project has it; commit it, or declare data under `input:`, and make the result "
+                "again."
             )
     return faults

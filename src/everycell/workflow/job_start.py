@@ -47,26 +47,26 @@ def isolate_imports(library: str, project: str, byte_code: str) -> None:
 
 
 class NotedOpen:
-    """A function that opens files, such as `open`; `files` gets those in these folders.
+    """A function that opens files, such as `open`; `files` gets those below a folder.
 
     An object, since a function would become a method of a class that has it.
     """
 
-    def __init__(self, function, folders, files):
-        self.function, self.folders, self.files = function, folders, files
+    def __init__(self, function, folder, files):
+        self.function, self.folder, self.files = function, folder, files
 
     def __call__(self, *arguments, **options):
         """Open a file."""
         for file in (*arguments[:1], options.get("file"), options.get("path")):
             if isinstance(file, str | bytes | os.PathLike):
                 path = os.path.abspath(os.fsdecode(file))
-                if path.startswith(self.folders):
+                if path.startswith(self.folder):
                     self.files.add(path)
         return self.function(*arguments, **options)
 
 
 def note_files(project: str) -> None:
-    """Note in `machinery.noted_files` the files of imported modules and of code that is opened.
+    """Note in `machinery.noted_files` files of imported modules, and of `workflow` that are opened.
 
     A module can rename or remove itself, and code that is read under a computed name, to be run or
     for its data, is not part of the hash of a job's code.
@@ -79,6 +79,7 @@ def note_files(project: str) -> None:
         return make_module(spec)
 
     bootstrap.module_from_spec = module_from_spec  # type: ignore[attr-defined]
-    folders = (f"{project}src/", f"{project}workflow/")
-    builtins.open = io.open = NotedOpen(io.open, folders, files)
-    io.open_code = NotedOpen(io.open_code, folders, files)
+    # Builds and installations leave files in `src` that libraries open.
+    folder = f"{project}workflow/"
+    builtins.open = io.open = NotedOpen(io.open, folder, files)
+    io.open_code = NotedOpen(io.open_code, folder, files)

@@ -25,9 +25,9 @@ def test_not_in_data(tmp_path, monkeypatch, name):
     registry.write_text(json.dumps({"sets": sets, "files": files}))
     monkeypatch.setattr(project, "ROOT", tmp_path)
     forget_registry()
-    others = ["resources/toy-data/c.run", "work/a.run"]
-    paths = [f"resources/{key}", *others]
-    assert _not_in_data(paths, own=True) == others
+    absent = ["resources/toy-data/c.run", "work/a.run"]
+    paths = [f"resources/{key}", *absent]
+    assert _not_in_data(paths, own=True) == absent
     assert _not_in_data(paths, own=False) == paths
     own.unlink()
     assert _not_in_data(paths, own=True) == paths

@@ -50,7 +50,11 @@ def test_files_of_sources_import(tmp_path, text):
 
 @pytest.mark.parametrize(
     "text",
-    [*WAYS.values(), "%run helper.py", "lines = !python helper.py"],
+    [
+        *WAYS.values(),
+        *("%run helper.py", "lines = !python helper.py", "run helper", "%run -i helper"),
+        *("%%bash --out x\npython helper.py", "get_ipython().getoutput('python helper.py -x')"),
+    ],
 )
 def test_files_of_sources_notebook(tmp_path, text):
     """All cells count, also next to one that Python cannot parse."""

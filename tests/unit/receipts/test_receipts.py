@@ -422,6 +422,7 @@ NO_NUMBERS = {
     "pooch",
     "psutil",
     "pydantic",
+    "pydantic-core",
     "pyterrier",
     "pyyaml",
     "requests",

@@ -1,4 +1,6 @@
+import os
 import py_compile
+import signal
 import sys
 import zipfile
 from pathlib import Path
@@ -7,7 +9,7 @@ from py_compile import PycInvalidationMode
 import pytest
 
 from everycell.jobs.processes import allow_processes
-from everycell.workflow.script_process import REPORT, run_script
+from everycell.workflow.script_process import ERRORS, REPORT, run_script
 
 WRITE = "import sys\nfrom helper import value\nopen(sys.argv[1], 'w').write(value)\n"
 
@@ -39,10 +41,10 @@ def test_run_script_planted_byte_code(paper, mode):
         f"__pycache__/helper.{sys.implementation.cache_tag}.pyc" if mode else "helper/__init__.pyc"
     )
     py_compile.compile("other.py", paper / name, invalidation_mode=mode)
-    done, uncovered = run(paper, WRITE)
-    assert done.returncode == 0
+    code, uncovered = run(paper, WRITE)
+    assert code == 0
     assert Path("values").read_text() == ("own" if mode else "other")
-    assert [*uncovered] == ([] if mode else [f"{paper}/{name}"])
+    assert [*uncovered] == ([] if mode else [f"{paper}/{name}", "other.py"])
 
 
 #: Modules that leave no trace of themselves in `sys.modules`.
@@ -78,37 +80,9 @@ def test_run_script_hidden_module(paper, tmp_path, form, hidden):
         file = path
     lines = ["import contextlib, sys", f"sys.path.append({str(path)!r})"]
     lines += ["with contextlib.suppress(ImportError): import toy"]
-    done, uncovered = run(paper, "\n".join(lines))
-    assert done.returncode == 0, done.stderr
+    code, uncovered = run(paper, "\n".join(lines))
+    assert code == 0, Path("temporary", ERRORS).read_text()
     assert file.relative_to(tmp_path).as_posix() in uncovered
-
-
-#: Ways to run or read a file beside the script without its name in the text.
-COMPUTED = {
-    "runpy": "import runpy; runpy.run_path(path)",
-    "exec": "exec(open(path).read())",
-    "exec of a copied function": "from io import open as other; exec(other(path, 'rb').read())",
-    "keyword": "open(mode='r', file=path).close()",
-    "bytes": "import os; open(os.fsencode(path)).close()",
-    "pathlib": "import pathlib; pathlib.Path(path).read_text()",
-    "relative": "import os; open(os.path.relpath(path)).close()",
-    "through another folder": "open(folder + '/../' + folder.split('/')[-1] + '/toy.py').close()",
-    "codecs": "import codecs; codecs.open(path).close()",
-    "fileinput": "import fileinput; [*fileinput.input([path])]",
-    "linecache": "import linecache; linecache.getlines(path)",
-    "pandas": "import pandas; pandas.read_csv(path)",
-    "numpy": "import numpy; numpy.genfromtxt(path, dtype=str)",
-    "class": "A = type('A', (), {'open': open}); A().open(path).close()",
-}
-
-
-@pytest.mark.parametrize("text", COMPUTED.values(), ids=COMPUTED)
-def test_run_script_computed_name(paper, text):
-    (paper / "toy.py").write_text("value = 1")
-    find = "import sys\nfolder = sys.path[0]\npath = f'{folder}/to' + 'y.py'\n"
-    done, uncovered = run(paper, find + text)
-    assert done.returncode == 0, done.stderr
-    assert [*uncovered] == [f"{paper}/toy.py"]
 
 
 @pytest.mark.parametrize(
@@ -121,5 +95,66 @@ def test_run_script_computed_name(paper, text):
     ],
 )
 def test_run_script_end(paper, text, code, has_report):
-    assert run(paper, text)[0].returncode == code
+    assert run(paper, text)[0] == code
     assert Path("temporary", REPORT).exists() == has_report
+
+
+#: Ways to use a file that the text of a script does not name.
+HIDDEN = "workflow/papers/toy/hid' + 'den.py"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"exec(open('{HIDDEN}').read())",
+        f"import runpy; runpy.run_path('{HIDDEN}')",
+        f"from pathlib import Path; Path('{HIDDEN}').read_bytes()",
+        f"import os; os.read(os.open('{HIDDEN}', os.O_RDONLY), 9)",
+        "import importlib, sys; importlib.import_module('hid' + 'den'); del sys.modules['hidden']",
+        "import os\nif os.fork() == 0:\n    __import__('hid' + 'den')\n    os._exit(0)\nos.wait()",
+        "from multiprocessing import get_context\ndef use(name): __import__(name)\n"
+        "with get_context('fork').Pool(1) as p: p.map(use, ['hid' + 'den'])",
+        f"import os; exec(open('{HIDDEN}').read()); os.remove('{HIDDEN}')",
+        f"import pandas; pandas.read_csv('{HIDDEN}')",
+    ],
+    ids=["exec", "runpy", "pathlib", "os", "import", "fork", "pool", "removed", "pandas"],
+)
+def test_run_script_hidden_file(paper, text):
+    (paper / "hidden.py").write_text("value = 1")
+    code, uncovered = run(paper, text)
+    assert code == 0, Path("temporary", ERRORS).read_text()
+    assert [*uncovered] == [f"{paper}/hidden.py"]
+
+
+def test_run_script_own_files(paper):
+    """What a script writes, reads outside of the project, or in declared folders, is no finding."""
+    (paper / "data").mkdir()
+    (paper / "data/a.csv").write_text("1")
+    text = "open('own.txt', 'w').close(); open('own.txt'); open('/etc/hostname')\n"
+    (paper / "mine.py").write_text(text + f"open('{paper}/data/' + 'a.csv')")
+    covered = {paper / "mine.py", paper / "data"}
+    try:
+        assert run_script(paper / "mine.py", Path("v"), covered, Path("temporary")) == (0, {})
+    finally:
+        allow_processes(())
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("input('name?')", 1),
+        ("import sys; sys.stdout.buffer.write(bytes(range(256)))", 0),
+        ("import sys; sys.exit('\\x1b]0;title')", 1),
+    ],
+    ids=["question", "bytes", "message"],
+)
+def test_run_script_output(paper, text, code):
+    """A script ends whatever it asks or prints."""
+    assert run(paper, text)[0] == code
+
+
+def test_run_script_daemon(paper):
+    """A process that the script leaves behind, and that keeps its output open, delays nothing."""
+    text = "import subprocess\ndaemon = subprocess.Popen(['sleep', '99'])\n"
+    assert run(paper, text + "open('pid', 'w').write(str(daemon.pid))")[0] == 0
+    os.kill(int(Path("pid").read_text()), signal.SIGKILL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,9 @@ import typer
 from everycell.cli.named_files import Input, Output
 from everycell.cli.options import Force
 from everycell.cli.printing import echo, pluralise
+
+#: Largest number of claims, and of emphasised values that suggest none, that are listed.
+_LINES = 12
 
 
 def import_table(
@@ -46,6 +50,7 @@ def import_table(
     from everycell.cli.importing.offers import emphasised_claims
     from everycell.cli.importing.show import print_imported
     from everycell.cli.importing.tidy import import_table
+    from everycell.cli.originals import write_original
 
     tables = read_tables(file)
     if number is None and len(tables) > 1:
@@ -65,14 +70,21 @@ def import_table(
     claims, faults = emphasised_claims(imported.cells)
     if claims:
         echo("Offered as claims, which `everycell init` writes as comments:")
-        for claim in claims:
-            echo(f"  {claim.sentence}")
-    for fault in faults:
-        echo(fault)
+        _list([f"  {claim.sentence}" for claim in claims])
+    _list(faults)
     if out is None:
         echo(f"To write it: everycell import {shlex.quote(str(file))} table.csv"
              + (f" --number {number}" if number else ""))  # fmt: skip
     else:
         out.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(out, csv_text(imported.cells))
-        echo(f"{out}: {pluralise(len(imported.cells), 'value')}.")
+        original = write_original(out, file)
+        echo(f"{out}: {pluralise(len(imported.cells), 'value')}; {original} names their source.")
+
+
+def _list(lines: Sequence[str]) -> None:
+    """Print the first lines, and count the others."""
+    for line in lines[:_LINES]:
+        echo(line)
+    if len(lines) > _LINES:
+        echo(f"  ... and {len(lines) - _LINES} more")

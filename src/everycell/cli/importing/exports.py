@@ -10,7 +10,9 @@ from typing import Any
 from everycell.base.errors import DataError
 from everycell.base.untrusted import parse_json
 from everycell.cli.importing.grids import SourceTable, check_size
+from everycell.cli.importing.headings import is_collection_heading, is_measure_heading
 from everycell.cli.importing.values import SourceCell
+from everycell.records.cells import is_number
 
 #: Columns of exports that describe a run and are neither its name nor a result.
 _DESCRIPTION = {
@@ -67,14 +69,16 @@ def json_tables(path: object, text: str) -> list[SourceTable]:
     try:
         if isinstance(content, dict) and isinstance(content.get("results"), dict):
             return [_harness_table(path, content)]
+        if isinstance(content, dict) and "model_names" in content:
+            return [_ranx_table(content)]
         tables = content if isinstance(content, list) else [content]
         return [_helm_table(path, table) for table in tables]
     except (AttributeError, KeyError, TypeError):
         raise DataError(
             path,
             fault="has no results",
-            expected="JSON of lm-evaluation-harness (`results` by task) or of a group of HELM "
-            "(tables with `header` and `rows`)",
+            expected="JSON of lm-evaluation-harness (`results` by task), of a group of HELM "
+            "(tables with `header` and `rows`), or of a report of ranx (`model_names`)",
         ) from None
 
 
@@ -122,6 +126,14 @@ def _is_result(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _ranx_table(content: dict[str, Any]) -> SourceTable:
+    """A row per system of a report of ranx."""
+    rows = [["System", *content["metrics"]]]
+    for name in content["model_names"]:
+        rows.append([name, *(content[name]["scores"][metric] for metric in content["metrics"])])
+    return SourceTable([[_cell(value) for value in row] for row in rows], head=1, keys=1)
+
+
 def _helm_table(path: object, table: dict[str, Any]) -> SourceTable:
     heading = [_cell(cell["value"]) for cell in table["header"]]
     rows = [
@@ -137,6 +149,20 @@ def _helm_table(path: object, table: dict[str, Any]) -> SourceTable:
                 path, f"row {number}", fault=f"has {len(row)} cells", expected=f"{len(heading)}"
             )
     return SourceTable([heading, *rows], head=1, caption=str(table.get("title", "")))
+
+
+def count_pandas_head(rows: Sequence[Sequence[str]]) -> int:
+    """Rows of the heading of a CSV: pandas writes a row per level, and then the names of rows."""
+    for index, row in enumerate(rows[1:4], 1):
+        corner = rows[index - 1][0]
+        number = next((column for column, text in enumerate(row) if not text), len(row))
+        if number and not any(row[number:]) and number < len(row):
+            has_levels = index > 1 and len(set(rows[0][number:])) < len(rows[0][number:])
+            is_name = not corner or is_measure_heading(corner) or is_collection_heading(corner)
+            return index + 1 if has_levels and is_name else 1
+        if any(is_number(text) for text in row[1:]):
+            break
+    return 1
 
 
 def columns_of_export(heading: Sequence[str]) -> dict[int, str] | None:

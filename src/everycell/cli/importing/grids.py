@@ -137,7 +137,7 @@ def _recognise(text: str) -> str:
 
 
 def _csv_table(path: Path, text: str) -> SourceTable:
-    from everycell.cli.importing.exports import columns_of_export
+    from everycell.cli.importing.exports import columns_of_export, count_pandas_head
 
     first = text.partition("\n")[0]
     separator = max("\t;,", key=first.count)
@@ -167,7 +167,7 @@ def _csv_table(path: Path, text: str) -> SourceTable:
         rows = [[*columns.values()], *([row[column] for column in columns] for row in rows[1:])]
     has_keys = len(rows) > 0 and rows[0][-1].strip().lower() == "value"
     cells = [[_csv_cell(value) for value in row] for row in rows]
-    return SourceTable(cells, head=1, keys=(width - 1) * has_keys)
+    return SourceTable(cells, head=count_pandas_head(rows), keys=(width - 1) * has_keys)
 
 
 def _csv_cell(value: str) -> SourceCell:

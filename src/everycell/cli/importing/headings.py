@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
 from everycell.base.errors import DataError
-from everycell.cli.importing.collection_names import is_collection
 from everycell.cli.importing.grids import SourceTable
-from everycell.cli.importing.rows import is_group, is_measure, is_spanning, shorten
+from everycell.cli.importing.rows import (
+    complete_additions,
+    is_group,
+    is_measure,
+    is_spanning,
+    shorten,
+)
 from everycell.cli.importing.values import (
     READABLE,
     SourceCell,
@@ -23,14 +27,13 @@ from everycell.cli.importing.values import (
 from everycell.cli.printing import pluralise
 from everycell.records.cells import DESCRIPTION
 
-#: Arrows in a heading, which say whether higher or lower values are better.
-_ARROWS = "↑↓▲▼⇑⇓"
-_UNIT = re.compile(rf"(?<!\s)\s*+[(\[]\s*+(?:in )?(%|[{_ARROWS}])\s*+[)\]]")
+_SIZE = re.compile(r"\d[\d,]*\s?[kKMBGT]?")
 _WORD = re.compile(r"[^\W\d_]{2}")
 _COLLECTIONS = re.compile(
     r"(test_)?(data_?sets?|collections?|corpus|corpora|benchmarks?|tasks?)(_and_\w+|_names?)?"
     r"|test_sets?"
 )
+_SYSTEMS = re.compile(r"models?|systems?|methods?|approach(es)?|runs?", re.IGNORECASE)
 _MEASURES = re.compile(r"metrics?|measures?")
 
 
@@ -91,9 +94,13 @@ def name_rows(
     head: int,
     body: Sequence[int],
     texts: Sequence[int],
+    numbers: Sequence[int],
     notes: list[str],
 ) -> RowNames:
-    """Name the rows by the fewest columns of text, and by headings of groups if needed."""
+    """Name the rows by the fewest columns of text, and by headings of groups if needed.
+
+    If these do not suffice, columns of sizes that follow them name the rows too.
+    """
     groups = {
         row: next(cell.text for cell in table.rows[row] if cell.text)
         for row in range(head, len(table.rows))
@@ -101,10 +108,13 @@ def name_rows(
     }
     if not texts:
         raise DataError(path, fault="has a table without names of rows", fix="add a first column")
-    _fill_down(table, body, texts)
+    # Labels may stand in rows that have no values.
+    rows = [row for row in range(head, len(table.rows)) if not is_spanning(table.rows[row])]
+    _fill_down(table, rows, texts)
     leading = [column for number, column in enumerate(texts) if column == texts[0] + number]
     # Names come before numbers of rows and references such as "[1] (2a)".
     words = [column for column in leading if _has_words(table, body, column)]
+    words.sort(key=lambda column: not _SYSTEMS.fullmatch(label_of_column(table, head, column)))
 
     def keys_of(columns: Sequence[int], *, grouped: bool) -> dict[int, list[str]]:
         heading = {row: [_group_of(row, groups)] if grouped else [] for row in body}
@@ -113,19 +123,33 @@ def name_rows(
             for row in body
         }
 
-    choices = [([column], False) for column in words] + [(words, False)] * bool(words)
+    choices = [([column], False) for column in words] + [(sorted(words), False)] * bool(words)
     choices += [([column], False) for column in leading if column not in words]
     choices += [(leading, False), (list(texts), False)]
     choices += [([texts[0]], True), (leading, True)] if groups else []
     if table.keys:
         choices = [(list(texts)[: table.keys], False)]
-    columns, grouped = choices[-1]
-    keys = keys_of(columns, grouped=grouped)
     for columns, grouped in choices:
         keys = keys_of(columns, grouped=grouped)
-        if len(set(map(tuple, keys.values()))) == len(keys):
+        if len(columns) + grouped == 1:
+            names = complete_additions([name for (name,) in keys.values()])
+            keys = {row: [name] for row, name in zip(keys, names, strict=True)}
+        if _are_unique(keys):
             break
     else:
+        # Below a label that stands once, only the sizes differ.
+        _fill_down(table, rows, [*texts, -1])
+        columns, grouped = list(leading), False
+        for column in _sizes(table, head, body, leading[-1] + 1, numbers):
+            columns.append(column)
+            if _are_unique(keys_of(columns, grouped=False)):
+                names = shorten(
+                    label_of_column(table, head, size) for size in columns[len(leading) :]
+                )
+                notes.append(f"Names of rows, although they are numbers: {names}.")
+                break
+        keys = keys_of(columns, grouped=False)
+    if not _are_unique(keys):
         repeated = pd.Series(keys).map(tuple).duplicated()
         row = repeated.idxmax()
         raise DataError(
@@ -153,7 +177,24 @@ def name_rows(
     ]
     if len({"group", *names}) < len(names) + grouped:
         names = [f"{name}_{number}" for number, name in enumerate(names, 1)]
+    keys = {row: [name or "–" for name in key] for row, key in keys.items()}
     return RowNames(columns, ["group"] * grouped + names, keys)
+
+
+def _are_unique(keys: dict[int, list[str]]) -> bool:
+    return len(set(map(tuple, keys.values()))) == len(keys) and all(map(any, keys.values()))
+
+
+def _sizes(
+    table: SourceTable, head: int, body: Sequence[int], first: int, numbers: Sequence[int]
+) -> Iterator[int]:
+    """Columns from one on that have whole numbers, such as 7B, and no measure as heading."""
+    for column in range(first, max(numbers, default=0)):
+        if column not in numbers or is_measure(label_of_column(table, head, column)):
+            return
+        if not all(_SIZE.fullmatch(table.rows[row][column].text) for row in body):
+            return
+        yield column
 
 
 def _refuse_numbers(
@@ -180,11 +221,11 @@ def _has_words(table: SourceTable, body: Sequence[int], column: int) -> bool:
     return 2 * sum(bool(_WORD.search(text)) for text in texts) > len(texts)
 
 
-def _fill_down(table: SourceTable, body: Sequence[int], texts: Sequence[int]) -> None:
+def _fill_down(table: SourceTable, rows: Sequence[int], texts: Sequence[int]) -> None:
     """Repeat labels that stand once for several rows; the last column of labels is complete."""
     for column in texts[:-1]:
         above = None
-        for row in body:
+        for row in rows:
             if table.rows[row][column].text:
                 above = table.rows[row][column]
             elif above is not None:
@@ -196,159 +237,26 @@ def _group_of(row: int, groups: dict[int, str]) -> str:
     return groups[max(above)] if above else "–"
 
 
+def _plain(heading: str) -> str:
+    return re.sub(r"\W+", "_", heading.lower()).strip("_")
+
+
+def is_collection_heading(heading: str) -> bool:
+    """Whether cells below a heading are names of collections."""
+    return _COLLECTIONS.fullmatch(_plain(heading)) is not None
+
+
+def is_measure_heading(heading: str) -> bool:
+    """Whether cells below a heading are names of measures."""
+    return _MEASURES.fullmatch(_plain(heading)) is not None
+
+
 def _key_name(table: SourceTable, head: int, column: int, default: str) -> str:
     heading = label_of_column(table, head, column)
-    name = re.sub(r"\W+", "_", heading.lower()).strip("_")
-    if _COLLECTIONS.fullmatch(name):
+    name = _plain(heading)
+    if is_collection_heading(heading):
         return "collection"
-    if _MEASURES.fullmatch(name):
+    if is_measure_heading(heading):
         return "metric"
     unnamed = not name or name in DESCRIPTION or heading == f"column {column + 1}"
     return default if unnamed else name
-
-
-def name_columns(
-    table: SourceTable,
-    head: int,
-    numbers: Sequence[int],
-    measure: str | None,
-    row_names: Sequence[str],
-) -> tuple[dict[int, list[str]], list[str]]:
-    """Keys of each column of values, and their names.
-
-    Of two levels of headings, the one with names of measures is `metric`, by default the lower.
-    """
-    texts = _headings(table, head, numbers)
-    # A level that is the same for all columns distinguishes no columns.
-    levels = [row for row in range(head) if len({texts[column][row] for column in numbers}) > 1]
-    levels = levels or [head - 1]
-    keys = {
-        column: [headings[row] or f"column {column + 1}" for row in levels]
-        for column, headings in texts.items()
-    }
-    if len(numbers) == 1 and texts[numbers[0]][-1].lower() == "value":
-        # One value per row: its heading is no key.
-        if measure is not None:
-            return {numbers[0]: [measure]}, ["metric"]
-        if "metric" in row_names:
-            return {numbers[0]: []}, []
-    free = next(name for name in ("collection", "system", "heading") if name not in row_names)
-    if measure is None and "metric" in row_names:
-        name = "system" if "system" not in row_names else free
-        return {column: [_join(key)] for column, key in keys.items()}, [name]
-    is_named = any(is_measure(name) for key in keys.values() for name in key)
-    if measure is None and numbers and not is_named:
-        # A measure above all columns does not distinguish them, but names their values.
-        headings = texts[numbers[0]]
-        common = [headings[row] for row in range(head) if row not in levels]
-        measure = next(filter(is_measure, common), None)
-    if measure is not None:
-        return {column: [_join(key), measure] for column, key in keys.items()}, [free, "metric"]
-    if len(levels) == 1:
-        names = [key[0] for key in keys.values()]
-        if free == "collection" and len(names) > 1 and names_collections(names):
-            return keys, ["collection"]
-        split = {column: split_measure(key[0]) for column, key in keys.items()}
-        if all(collection for _, collection in split.values()):
-            return {column: [collection, name] for column, (name, collection) in split.items()}, [
-                free,
-                "metric",
-            ]
-        return keys, ["metric"]
-    upper, lower = ({key[level] for key in keys.values()} for level in (0, -1))
-    counts = [sum(map(is_measure, names)) for names in (upper, lower)]
-    if counts[0] > counts[1]:
-        keys = {column: [*key[1:], key[0]] for column, key in keys.items()}
-    keys = {column: [_join(key[:-1]), key[-1]] for column, key in keys.items()}
-    return keys, [free if max(counts) else "heading", "metric"]
-
-
-def _headings(table: SourceTable, head: int, columns: Sequence[int]) -> dict[int, list[str]]:
-    texts = {
-        column: [_without_unit(without_sign(table.rows[row][column])) for row in range(head)]
-        for column in columns
-    }
-    for row in range(head - 1):
-        _widen(texts, row)
-    return texts
-
-
-def _widen(texts: dict[int, list[str]], row: int) -> None:
-    """Fill blank headings beside one that belongs to a block of columns.
-
-    Blocks are those between columns without values, or else those with equal headings below.
-    """
-    columns = list(texts)
-    gaps = [right - left > 1 for left, right in itertools.pairwise(columns)]
-    starts = [
-        columns[0],
-        *(right for right, is_gap in zip(columns[1:], gaps, strict=True) if is_gap),
-    ]
-    if len(starts) == 1:
-        starts = [column for column in columns if texts[column][row]]
-    blocks = [
-        [column for column in columns if start <= column < end]
-        for start, end in itertools.pairwise([*starts, columns[-1] + 1])
-    ]
-    if any(len({texts[column][row] for column in block} - {""}) != 1 for block in blocks):
-        return
-    below = [[texts[column][row + 1 :] for column in block] for block in blocks]
-    if sum(map(len, blocks)) == len(columns) and all(names == below[0] for names in below):
-        for block in blocks:
-            name = next(texts[column][row] for column in block if texts[column][row])
-            for column in block:
-                texts[column][row] = name
-
-
-def split_measure(heading: str) -> tuple[str, str]:
-    """Measure of a heading such as "nDCG@10, dev queries", and its collection, if any.
-
-    Only measures with a cut-off, and some known names, can have one: "P value" is no precision.
-    """
-    if is_measure(heading):
-        return heading, ""
-    words = heading.split()
-    for measure, collection in ((words[:1], words[1:]), (words[-1:], words[:-1])):
-        name = "".join(measure).strip("()[],;:")
-        text = re.sub(r"^on\s|[-–—|/]$", "", " ".join(collection).strip("()[],;: ")).strip()
-        if text and re.fullmatch(r".*@.*|MAP|MRR|nDCG", name, re.IGNORECASE) and is_measure(name):
-            return name, text
-    return "", ""
-
-
-def measure_in_corner(
-    table: SourceTable, head: int, numbers: Sequence[int], column: int
-) -> tuple[str, str] | None:
-    """Measure of all values and its collection, if that of the row names is one."""
-    measure, collection = split_measure(label_of_column(table, head, column))
-    headings = {name for names in _headings(table, head, numbers).values() for name in names}
-    return (measure, collection) if measure and not any(map(is_measure, headings)) else None
-
-
-def names_measures(
-    table: SourceTable, head: int, numbers: Sequence[int], keys: Mapping[int, Sequence[str]]
-) -> bool:
-    """Whether the rows are named by measures, and the columns are not."""
-    headings = {name for names in _headings(table, head, numbers).values() for name in names}
-    rows = [is_measure(key[-1]) for key in keys.values()]
-    return 2 * sum(rows) > len(rows) and not any(map(is_measure, headings))
-
-
-def names_collections(names: Sequence[str]) -> bool:
-    """Whether most names are those of well-known collections or tasks."""
-    known = [is_collection(name) for name in names]
-    return 2 * sum(known) > len(known)
-
-
-def _join(headings: Sequence[str]) -> str:
-    return " ".join(dict.fromkeys(headings))
-
-
-def _without_unit(heading: str) -> str:
-    return _UNIT.sub("", heading).strip(_ARROWS + " ")
-
-
-def is_in_percent(table: SourceTable, head: int, column: int) -> bool:
-    """Whether a heading says that the values below are percentages."""
-    units = (_UNIT.search(table.rows[row][column].text) for row in range(head))
-    return any(unit is not None and unit[1] == "%" for unit in units)

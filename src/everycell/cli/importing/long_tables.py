@@ -30,7 +30,8 @@ def one_value_per_row(table: SourceTable, head: int, notes: list[str]) -> Source
     settings = {
         column
         for column in range(len(labels))
-        if column not in {0, value, *measures, *joined} and _is_setting(body, column)
+        if column not in {value, *measures, *joined}
+        and (_is_setting(body, column) if column else labels[0] == "column 1")
     }
     if left_out := [
         labels[column] for column in sorted(settings) if _signs(body, column) - {"↑", "↓"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 
@@ -11,7 +12,18 @@ def markdown_to_html(text: str) -> str:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    return parser.render("\n".join(_with_equal_widths(text.splitlines())))
+    lines = _without_fences_of_tables(text.splitlines())
+    return parser.render("\n".join(_with_equal_widths(lines)))
+
+
+def _without_fences_of_tables(lines: list[str]) -> list[str]:
+    """Lines without the fences around tables, which logs of evaluations have as code."""
+    fences = [index for index, line in enumerate(lines) if re.match(r"\s*(```|~~~)", line)]
+    for start, end in zip(fences[::2], fences[1::2], strict=False):
+        if any(_is_rule(line) and _width(above) > 1
+               for above, line in itertools.pairwise(lines[start + 1 : end])):  # fmt: skip
+            lines[start] = lines[end] = ""
+    return lines
 
 
 def _with_equal_widths(lines: list[str]) -> list[str]:

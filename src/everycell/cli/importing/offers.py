@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from everycell.cli.importing.rows import shorten
 from everycell.records.cells import as_number, key_columns
 
 #: Notes on emphasised values.
@@ -50,7 +51,7 @@ def emphasised_claims(cells: pd.DataFrame) -> tuple[list[Offer], list[str]]:
             None,
         )  # fmt: skip
         if op is None:
-            emphasised_values = ", ".join(column.loc[bold, "value"])
+            emphasised_values = shorten(column.loc[bold, "value"])
             faults.append(
                 f"{heading}: no claim is offered, since bold {emphasised_values} is neither the "
                 "highest nor the lowest value."
@@ -64,7 +65,7 @@ def emphasised_claims(cells: pd.DataFrame) -> tuple[list[Offer], list[str]]:
             if (numbers[second] == order[1]).all():
                 emphasised += [(index, position) for index in column.index[second]]
             else:
-                emphasised_values = ", ".join(column.loc[second, "value"])
+                emphasised_values = shorten(column.loc[second, "value"])
                 faults.append(
                     f"{heading}: underlined {emphasised_values} is not the second best value."
                 )

@@ -6,7 +6,11 @@ import re
 from dataclasses import replace
 
 from everycell.cli.importing.grids import SourceTable
+from everycell.cli.importing.headings import is_collection_heading, is_measure_heading
+from everycell.cli.importing.rows import is_spanning
 from everycell.cli.importing.values import SourceCell, split_cell
+
+_TASK_AND_MEASURE = re.compile(r"([^/()]+)(?:/([^/()]+)|\(([^()]+)\))")
 
 
 def split_columns(table: SourceTable, head: int, notes: list[str]) -> SourceTable:
@@ -41,13 +45,46 @@ def split_columns(table: SourceTable, head: int, notes: list[str]) -> SourceTabl
     return SourceTable(rows, table.head, table.caption, table.keys)
 
 
+def split_row_names(table: SourceTable, head: int) -> SourceTable:
+    """Split cells such as "arc_easy/acc" or "SQuAD (F1)" below "Task/Metric"."""
+    headings = [re.split(r"[/()]", cell.text.rstrip(")")) for cell in table.rows[head - 1]]
+    column, names = next(
+        (
+            (column, names)
+            for column, names in enumerate(headings)
+            if len(names) == 2 and is_collection_heading(names[0]) and is_measure_heading(names[1])
+        ),
+        (0, []),
+    )
+    if not names:
+        return table
+    rows = []
+    for index, row in enumerate(table.rows):
+        cell = row[column]
+        match = _TASK_AND_MEASURE.fullmatch(cell.text)
+        if index < head - 1 or is_spanning(row):
+            cells = [cell, cell]
+        elif index == head - 1:
+            cells = [replace(cell, text=name.strip(), source=name) for name in names]
+        else:
+            texts = [text for text in match.groups() if text] if match else [cell.text, "–"]
+            cells = [replace(cell, text=text, source=text) for text in texts]
+        rows.append([*row[:column], *cells, *row[column + 1 :]])
+    return SourceTable(rows, table.head, table.caption, keys=column + 2)
+
+
 def _names(heading: str) -> list[str]:
-    """Parts of a heading; "R@1/5" is R@1 and R@5."""
+    """Parts of a heading: "R@1/5" is R@1 and R@5, and "Test EM/F1" is Test EM and Test F1."""
+    before, after = "", ""
+    if match := re.fullmatch(r"([^()]*\()([^()]*)(\)[^()]*)", heading):
+        before, heading, after = match.groups()
     names = [name.strip() for name in heading.split("/")]
-    stem = re.match(r"(.*@)\d+", names[0])
-    if stem:
-        names = [f"{stem[1]}{name}" if name.isdigit() else name for name in names]
-    return names if len(names) > 1 and all(names) else []
+    *prefix, last = names[0].rsplit(maxsplit=1) or [""]
+    if prefix and " " not in heading[len(names[0]) :]:
+        before, names[0] = f"{before}{prefix[0]} ", last
+    if stem := re.match(r".*@(?=\d)", names[0]):
+        names = [f"{stem[0]}{name}" if name.isdigit() else name for name in names]
+    return [f"{before}{name}{after}" for name in names] if len(names) > 1 and all(names) else []
 
 
 def _parts(cell: SourceCell, width: int) -> list[str]:

@@ -9,20 +9,19 @@ from typing import NamedTuple
 import pandas as pd
 
 from everycell.base.errors import DataError
-from everycell.cli.importing.grids import SourceTable
-from everycell.cli.importing.headings import (
-    count_head,
+from everycell.cli.importing.columns import (
     is_in_percent,
-    label_of_column,
     measure_in_corner,
     name_columns,
-    name_rows,
     names_collections,
     names_measures,
+    split_measure,
 )
+from everycell.cli.importing.grids import SourceTable
+from everycell.cli.importing.headings import count_head, label_of_column, name_rows
 from everycell.cli.importing.long_tables import one_value_per_row
 from everycell.cli.importing.offers import BOLD, UNDERLINED
-from everycell.cli.importing.pairs import split_columns
+from everycell.cli.importing.pairs import split_columns, split_row_names
 from everycell.cli.importing.rows import (
     is_group,
     is_measure,
@@ -74,7 +73,8 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
     """Read the published cells; `measure` is that of all values if only the caption names it."""
     notes: list[str] = []
     head = count_head(table)
-    table = split_columns(one_value_per_row(table, head, notes), head, notes)
+    table = split_row_names(one_value_per_row(table, head, notes), head)
+    table = split_columns(table, head, notes)
     body = [row for row in range(head, len(table.rows)) if not is_spanning(table.rows[row])]
     if remarks := len(table.rows) - head - len(body) - sum(map(is_group, table.rows[head:])):
         notes.append(f"Not imported, since they are remarks: {pluralise(remarks, 'row')}.")
@@ -85,7 +85,14 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
     }
     texts, numbers = _kinds_of_columns(table, head, body, parts)
     body = _check_unread(path, table, head, body, numbers, parts, notes)
-    labels, row_names, row_keys = name_rows(path, table, head, body, texts, notes)
+    if texts and not table.keys and split_measure(label_of_column(table, head, texts[0]))[0]:
+        cells = [parts[row, texts[0]] for row in body]
+        if all(cell and is_numeric(cell[0]) for cell in cells):
+            raise DataError(
+                path, fault="has a table without names of rows", fix="add a first column"
+            )
+    labels, row_names, row_keys = name_rows(path, table, head, body, texts, numbers, notes)
+    numbers = [column for column in numbers if column not in labels]
     is_given = measure is not None or "metric" in row_names
     if not is_given and names_measures(table, head, numbers, row_keys):
         row_names[-1] = "metric"
@@ -184,7 +191,8 @@ def _check_unread(
     with_values = []
     for row, columns in words.items():
         texts = [table.rows[row][column].text for column in columns]
-        has_value = any(parts[row, column] for column in numbers)
+        cells = [parts[row, column] for column in numbers]
+        has_value = any(bool(cell) and is_numeric(cell[0]) for cell in cells)
         if not texts or has_value or any(map(begins_with_number, texts)):
             with_values.append(row)
         else:

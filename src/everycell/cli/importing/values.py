@@ -87,8 +87,11 @@ _PAIRS = (
     ),
 )  # fmt: skip
 #: References, dates, hashes and "3-shot", which begin with digits but are no values.
+#: A number as lists of NumPy print it.
+_NUMPY = re.compile(r"\bnp\.float(?:16|32|64)\(([^()]*)\)")
+_DATE = re.compile(r"\d{4}-\d\d(-\d\d)?|(\d{4}|\d\d)([./-])\d\d\3\d\d|\d\d([./])\d\d\4\d{4}")
 _NAME_WITH_DIGITS = re.compile(
-    r"\[\d+\]\s*(?:\(|$)|\d{4}-\d\d(?:-\d\d)?$|(?=\d*[a-f])[\da-f]{8,}$|\d+-[a-zA-Z]"
+    rf"\[\d+\]\s*(?:\(|$)|(?:{_DATE.pattern})$|(?=\d*[a-f])[\da-f]{{8,}}$|\d+-[a-zA-Z]"
 )
 _POINT_OR_GROUP = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}")
 _EXPONENT = re.compile(r"[×x·]\s?10$")
@@ -97,6 +100,7 @@ _EXPONENT = re.compile(r"[×x·]\s?10$")
 def split_cell(cell: SourceCell) -> list[Part] | None:
     """Read a cell's parts, with numbers as printed; empty for a blank cell, None for other text."""
     text, raised = _SPACES.sub(" ", cell.text).strip(), cell.raised.strip()
+    text = _NUMPY.sub(r"\1", text)
     # The dash of a typographic minus also stands for a missing value.
     text = re.sub(r"(?<![\w.])[\u2010-\u2013\u2212\uff0d]\s?(?=[\d.,])", "-", text)
     raised = re.sub(r"[\u2010-\u2013\u2212]", "-", raised)
@@ -105,6 +109,8 @@ def split_cell(cell: SourceCell) -> list[Part] | None:
     raised = re.sub(r"[\s,]", "", raised)
     if not text:
         return []
+    if _DATE.fullmatch(text):
+        return None
     word = text.strip(_SIGNS + " ") or text
     if _DASH.fullmatch(word):
         return [Part("", "–", marker=raised)]
@@ -166,7 +172,9 @@ def is_numeric(part: Part) -> bool:
 
 def begins_with_number(text: str) -> bool:
     """Whether a text is rather a value than a name: "~0.3" or "3/4", not "BM25" or "[1] (2a)"."""
-    return not _NAME_WITH_DIGITS.match(text) and re.match(r"\W*\d", text) is not None
+    letters, digits = sum(map(str.isalpha, text)), sum(map(str.isdigit, text))
+    is_name = _NAME_WITH_DIGITS.match(text) or letters >= max(10, 4 * digits)
+    return not is_name and re.match(r"\W*\d", text) is not None
 
 
 def _trim(number: str) -> str:

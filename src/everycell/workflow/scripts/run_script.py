@@ -1,6 +1,8 @@
 """Run a script of the authors, which writes values to the file that it is called with."""
 
 import re
+import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -8,7 +10,7 @@ from everycell.base.csv_files import read_table
 from everycell.base.errors import DataError
 from everycell.jobs.result_job import ResultJob
 from everycell.receipts.code import script_files
-from everycell.workflow.script_process import REPORT, run_script
+from everycell.workflow.script_process import ERRORS, OUTPUT, REPORT, run_script
 
 with ResultJob(snakemake) as job, tempfile.TemporaryDirectory() as folder:
     # Without declared data, nobody can see what the values were computed from.
@@ -16,16 +18,19 @@ with ResultJob(snakemake) as job, tempfile.TemporaryDirectory() as folder:
         job.facts["given"] = True
     path = Path(folder, "values.csv")
     script = script_files(job.params.script, Path())[-1]
-    done, job.uncovered_code = run_script(script, path, job.covered, Path(folder))
-    print(done.stdout + done.stderr)
+    code, job.uncovered_code = run_script(script, path, job.covered, Path(folder))
+    for name in (OUTPUT, ERRORS):
+        with Path(folder, name).open(encoding="utf-8", errors="replace") as lines:
+            shutil.copyfileobj(lines, sys.stdout)
     # A script that ends its process in another way has no report.
-    if done.returncode or not path.exists() or not Path(folder, REPORT).exists():
+    if code or not path.exists() or not Path(folder, REPORT).exists():
         # Jupyter colours its errors.
-        errors = re.sub(r"\x1b\[[0-9;]*m", "", done.stderr).strip()
+        end = Path(folder, ERRORS).read_bytes()[-10_000:].decode("utf-8", "replace")
+        errors = re.sub(r"\x1b\[[0-9;]*m", "", end).strip()
         last = (errors or "It wrote no error message").splitlines()[-1]
         raise DataError(
             script,
-            fault=f"ended with exit code {done.returncode} and did not write its values ({last})",
+            fault=f"ended with exit code {code} and did not write its values ({last})",
             expected="a CSV with the key columns of the table and `value`, in the file named by "
             "its first argument",
         )

@@ -457,9 +457,9 @@ def test_import_columns_of_tasks_and_results_of_harness(folder):
 
 def test_import_helm(folder):
     values = imported("core_scenarios.json", json.dumps(HELM))
-    assert values["A (7B)", "Mean win rate"] == "0.96 bold"
-    assert values["B (13B)", "MMLU - EM"] == "0.6875"
-    assert ("A (7B)", "MMLU - EM") not in values
+    assert values["A (7B)", "–", "Mean win rate"] == "0.96 bold"
+    assert values["B (13B)", "MMLU", "EM"] == "0.6875"
+    assert ("A (7B)", "MMLU", "EM") not in values
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,12 @@ def test_import_row_of_words_below_heading_across():
         ("R@1/5/10", ["**65.3**/72.4/81", "1/2/3"], ["R@1", "R@5", "R@10"]),
         ("MAP/P@5", ["65.3/72.4", "–"], ["MAP", "P@5"]),
         ("EM/F1", ["65.3/72.4 ± 0.1", "OOM"], ["EM", "F1"]),
+        ("Test EM/F1", ["65.3/72.4", "1/2"], ["Test EM", "Test F1"]),
+        (
+            "Queries (GPU / CPU) per s",
+            ["653/724", "1/2"],
+            ["Queries (GPU) per s", "Queries (CPU) per s"],
+        ),
     ],
 )
 def test_import_several_values_of_cell(heading, cells, names):
@@ -239,7 +245,17 @@ def test_import_markdown_row_wider_than_heading(heading):
 
 
 @pytest.mark.parametrize(
-    "text", ["2031-05-06", "0123abcd4567", "3-shot", "[1] (2a)", "444067daf65d982533ea17ebd59501e4"]
+    "text",
+    [
+        "2031-05-06",
+        "31.05.06",
+        "06/05/2031",
+        "1/ A first stage",
+        "0123abcd4567",
+        "3-shot",
+        "[1] (2a)",
+        "444067daf65d982533ea17ebd59501e4",
+    ],
 )
 def test_import_names_with_digits(text):
     """A column of dates or hashes is text, which is named and left out."""
@@ -252,3 +268,104 @@ def test_import_numbered_rows():
     text = "|#|Index|Field|MAP|\n|-|-|-|-|\n|1|web|title|.1|\n|2|web|body|.2|\n|3|news|body|.3|\n"
     columns, values, out = imported("a.md", text)
     assert columns == ["index", "field", "metric", "value"] and "# (3 numbers)" in out
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_import_first_column_of_measure_refused(rows):
+    """The values of a first column of a measure are no names."""
+    Path("a.md").write_text("|dev MRR@10|R@50|\n|-|-|\n" + "|41.1|87.8|\n|42.1|88|\n"[: rows * 13])
+    assert "without names of rows" in refused("import", "a.md", "out.csv")
+
+
+def test_import_measures_and_others():
+    """Columns of no collection are those of "–"."""
+    text = "|M|nDCG@10 (DL 31)|WEB MRR@10 dev set|Docs / s|\n|-|-|-|-|\n|A|.1|.2|300|\n"
+    columns, values, _ = imported("a.md", text)
+    assert columns == ["m", "collection", "metric", "value"]
+    assert [row[1:3] for row in values] == [
+        ["DL 31", "nDCG@10"], ["WEB dev set", "MRR@10"], ["–", "Docs / s"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("heading", "form"), [("Task/Metric", "{}/{}"), ("Benchmark (Metric)", "{} ({})")]
+)
+def test_import_rows_of_tasks_and_measures(heading, form):
+    rows = [form.format("arc_x", "acc"), form.format("arc_x", "acc_norm"), "Average"]
+    text = f"|{heading}|A|B|\n|-|-|-|\n" + "".join(f"|{row}|.1|.2|\n" for row in rows)
+    columns, values, _ = imported("a.md", text)
+    assert columns == ["collection", "metric", "system", "value"]
+    assert ["arc_x", "acc_norm", "B", ".2"] in values and ["Average", "–", "A", ".1"] in values
+
+
+@pytest.mark.parametrize("second", ["Llama", ""])
+def test_import_rows_named_by_sizes(second):
+    """Sizes name the rows if the texts do not suffice; measures never do."""
+    text = f"|Model|Size|MAP|\n|-|-|-|\n|Llama|7B|.1|\n|{second}|13B|.2|\n"
+    columns, values, out = imported("a.md", text)
+    assert values[1] == ["Llama", "13B", "MAP", ".2"] and "numbers: Size." in out
+    Path("a.md").write_text("|Model|MAP|P@5|\n|-|-|-|\n|A|1|2|\n|A|3|4|\n")
+    assert "same name" in refused("import", "a.md", "other.csv")
+
+
+def test_import_known_collections_above_settings():
+    text = "| |MMLU|GSM8K|\n|-|-|-|\n| |5-shot|8-shot|\n|A|.1|.2|\n"
+    assert imported("a.md", text)[0] == ["system", "collection", "metric", "value"]
+
+
+def test_import_row_of_words_and_dashes():
+    text = "|M|MAP|P@5|P@9|\n|-|-|-|-|\n|Kind|MoE|MoE|-|\n|A|.1|.2|.3|\n|B|-|-|-|\n"
+    _, values, out = imported("a.md", text)
+    assert len(values) == 6 and "without numbers: Kind." in out
+
+
+def test_import_many_offers():
+    """Of many claims that emphasis suggests, the first are listed."""
+    heading = "".join(f"|m{number}" for number in range(40))
+    text = f"|M{heading}|\n" + "|-" * 41 + "|\n|A" + "|**2**" * 40 + "|\n|B" + "|1" * 40 + "|\n"
+    out = imported("a.md", text)[2]
+    assert out.count("A has the highest") == 12 and "and 28 more" in out
+
+
+def test_import_rows_of_groups_tasks_and_measures():
+    """A label before them is a key too, also where it is blank."""
+    rows = "| |Size|1|2|\n|Web|arc_x (acc)|.1|.2|\n| |arc_y (acc)|.3|.4|\n"
+    text = f"| |Benchmark (Metric)|A|B|\n|-|-|-|-|\n{rows}"
+    columns, values, _ = imported("a.md", text)
+    assert columns[:4] == ["group", "collection", "metric", "system"]
+    assert values[0][:3] == ["–", "Size", "–"] and values[-1][:3] == ["Web", "arc_y", "acc"]
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~text"])
+def test_import_markdown_fenced_table(fence):
+    """A table within a fence is read, and other code is not."""
+    code = "```\na | b\nc | d\n```\n"
+    text = f"{code}GPT4All:\n{fence}\n|Task|MAP|\n|-|-|\n|A|.1|\n{fence[:3]}\nAverage: .1\n"
+    assert imported("a.md", text)[1] == [["A", "MAP", ".1"]]
+
+
+def test_import_harness_with_aliases():
+    """Rows of aliases are words, and NumPy's spelling of a number is one."""
+    text = (
+        "|Task|Version|Metric|Value| |Stderr|\n|-|-|-|-|-|-|\n"
+        "|x|N/A|acc|0.5|±|np.float64(0.25)|\n| | |alias|x| | |\n"
+        "|x_law|0|alias| - law| | |\n| | |acc|0.6| | |\n"
+    )
+    _, values, _ = imported("a.md", text)
+    assert values == [["x", "acc", "0.5"], ["x", "acc ±", "0.25"], ["x_law", "acc", "0.6"]]
+
+
+def test_import_names_of_systems_first():
+    text = "|Benchmark|Model|MAP|\n|-|-|-|\n|web|BM25|.1|\n|news|QL|.2|\n"
+    assert imported("a.md", text)[0] == ["model", "metric", "value"]
+
+
+def test_import_repeated_additions():
+    """A repeated addition belongs to the name before it, in columns and in rows."""
+    text = "|MAP|BM25|+RM3|QL|+RM3|\n|-|-|-|-|-|\n|DL31|.1|.2|.3|.4|\n"
+    _, values, _ = imported("a.md", text)
+    assert [row[1] for row in values] == ["BM25", "BM25 +RM3", "QL", "QL +RM3"]
+    Path("out.csv").unlink()
+    text = "|M|MAP|\n|-|-|\n|BM25|.1|\n|+RM3|.2|\n|QL|.3|\n|+RM3|.4|\n|+Axiom|.5|\n"
+    names = [row[0] for row in imported("a.md", text)[1]]
+    assert names == ["BM25", "BM25 +RM3", "QL", "QL +RM3", "QL +Axiom"]

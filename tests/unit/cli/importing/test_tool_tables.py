@@ -105,3 +105,53 @@ def test_import_corner_is_no_measure_of_columns():
     """With measures as headings, a corner such as MAP names only the rows."""
     columns, _, _ = imported("a.md", "|MAP|P@5|P@10|\n|-|-|-|\n|a|.25|.31|\n")
     assert columns == ["map", "metric", "value"]
+
+
+def two_levels(names: list[str | None]) -> pd.DataFrame:
+    """Two systems, two collections and two measures, as pandas has them."""
+    columns = pd.MultiIndex.from_product([["DL31", "DL32"], ["nDCG@10", "MAP"]], names=names[1:])
+    index = pd.Index(["BM25", "ANCE"], name=names[0])
+    return pd.DataFrame([[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8]], index=index, columns=columns)
+
+
+@pytest.mark.parametrize("names", [["model", "collection", "metric"], ["model", None, None]])
+@pytest.mark.parametrize("form", ["csv", "html", "stacked"])
+def test_import_pandas_levels(names, form):
+    """Levels of columns are rows of the heading, below which the names of rows are written."""
+    frame = two_levels(names)
+    if form == "stacked":
+        frame = frame.stack(0, future_stack=True)
+        frame.index.names = ["model", "collection"]
+        frame, form = frame.reset_index(), "html"
+    header, rows, _ = imported(f"a.{form}", getattr(frame, f"to_{form}")())
+    assert header == ["model", "collection", "metric", "value"]
+    assert len(rows) == 8 and ["ANCE", "DL32", "MAP", "0.8"] in rows
+
+
+def test_import_pandas_statistics():
+    """Means and deviations are no collections."""
+    frame = two_levels(["model", "collection", "metric"]).stack(0, future_stack=True)
+    text = frame.groupby("model").agg(["mean", "std"]).swaplevel(axis="columns").to_csv()
+    header, rows, _ = imported("a.csv", text)
+    assert header == ["model", "statistic", "metric", "value"] and len(rows) == 8
+
+
+def test_import_pandas_row_numbers():
+    """Numbers of rows beside a row per value are no names."""
+    frame = two_levels(["model", "collection", "metric"]).stack([0, 1], future_stack=True)
+    header, rows, _ = imported("a.html", frame.rename("value").reset_index().to_html())
+    assert header == ["model", "collection", "metric", "value"] and len(rows) == 8
+
+
+def test_import_groups_below_levels_in_csv():
+    """A group below two rows of headings is no name of rows."""
+    text = ",DL31,DL31\nModel,MAP,P@5\nSparse,,\nBM25,.1,.2\nDense,,\nE5,.3,.4\n"
+    assert len(imported("a.csv", text)[1]) == 4
+
+
+def test_import_frame_of_harness():
+    frame = pd.DataFrame(
+        {"arc_easy": {"alias": "x", "acc": 0.7}, "boolq": {"alias": "y", "acc": 1}}
+    )
+    header, rows, _ = imported("a.html", frame.to_html())
+    assert header == ["metric", "collection", "value"] and rows[0] == ["acc", "arc_easy", "0.7"]

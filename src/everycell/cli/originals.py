@@ -1,0 +1,125 @@
+"""Where the files of a new paper come from: their names and hashes, and what Git knows of them.
+
+`everycell import` writes this next to the table that it read, since the table is a new file.
+`everycell init` writes it into the record of the table, and addresses into paper.yaml.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from everycell.base.files import sha256, write_json
+from everycell.base.untrusted import has_secret, read_json
+from everycell.receipts.checkout import commit_of
+
+#: Suffix of the file that says what an imported table was read from.
+SUFFIX = ".original"
+#: Begin what records say of originals, which an anonymous deposit leaves out.
+_READ, _HOLDS = "; read from ", "original files at commit "
+#: Letters that names of files may have in a record.
+_LETTERS = r"\w ./:+,=@()-"
+_NOTE = re.compile(rf"{_READ}[\s{_LETTERS}]*\(sha256 [0-9a-f]{{64}}\)")
+_SSH = re.compile(r"(?:ssh://)?(?:[\w.-]+@)([\w.-]+)[:/](?!/)(.+)")
+#: Files to name for each repository.
+_MAX_FILES = 5
+
+
+class Original(NamedTuple):
+    """A file as its authors published it; without a commit, `file` is only its name."""
+
+    file: str
+    sha256: str
+    address: str = ""
+    commit: str = ""
+
+    @property
+    def note(self) -> str:
+        """What the source of a record says."""
+        address = f" of {self.address}" if self.address else ""
+        commit = f" at commit {self.commit}" if self.commit else ""
+        return f"{_READ}{self.file}{address}{commit} (sha256 {self.sha256})"
+
+
+def find_original(path: Path) -> Original:
+    """The original of a file that was imported, or else the file itself."""
+    imported = Path(f"{path}{SUFFIX}")
+    if imported.is_file():
+        facts = read_json(imported)
+        return Original(*(_plain(str(facts.get(name, ""))) for name in Original._fields))
+    folder, file = path.resolve().parent, path.resolve().name
+    name = _git(folder, "rev-parse", "--show-prefix") + file
+    committed = _git(folder, "rev-parse", "--verify", "--quiet", f"HEAD:{name}")
+    digest = sha256(path)
+    if not committed or committed != _git(folder, "hash-object", "--", file):
+        return Original(_plain(path.name), digest)
+    address = _web_address(_git(folder, "remote", "get-url", "origin"))
+    return Original(_plain(name), digest, address, commit_of(folder) or "")
+
+
+def write_original(table: Path, source: Path) -> Path:
+    """Write what a table was imported from into a file next to it."""
+    path = Path(f"{table}{SUFFIX}")
+    write_json(path, find_original(source)._asdict())
+    return path
+
+
+def repositories_of(originals: Iterable[Original]) -> Iterator[dict[str, str]]:
+    """Addresses of originals, and the commits and files that they hold, for `publication`."""
+    files: dict[tuple[str, str], list[str]] = {}
+    for original in originals:
+        if original.address:
+            files.setdefault((original.address, original.commit), []).append(original.file)
+    for (address, commit), names in files.items():
+        more = len(names) - _MAX_FILES
+        listed = ", ".join(names[:_MAX_FILES]) + f" and {more} more" * (more > 0)
+        yield {"url": address, "holds": f"{_HOLDS}{commit}: {listed}"}
+
+
+def remove_originals(text: str) -> str:
+    """A record or a paper.yaml without addresses and commits of originals."""
+    text = _NOTE.sub("", text)
+    # Only paper.yaml has a publication.
+    if _HOLDS not in text or not re.search("^publication:", text, re.MULTILINE):
+        return text
+    content: dict[str, Any] = yaml.safe_load(text)
+    publication = content["publication"]
+    publication["data"] = [
+        entry for entry in publication["data"] if not entry["holds"].startswith(_HOLDS)
+    ]
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def _plain(text: str) -> str:
+    """A name without letters that would end it in a record."""
+    return re.sub(rf"[^{_LETTERS}]", "_", text)
+
+
+def _web_address(remote: str) -> str:
+    """Address of a remote on the web, without a user or secret; empty for a folder."""
+    if match := _SSH.fullmatch(remote):
+        remote = f"https://{match[1]}/{match[2]}"
+    address = re.sub(r"^(https://)[^/@]*@", r"\1", remote.removesuffix("/").removesuffix(".git"))
+    is_public = re.fullmatch(rf"https://[{_LETTERS}]+", address) and " " not in address
+    return address if is_public and not has_secret(address) else ""
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Output of a Git command without the last line break; empty if it fails."""
+    try:
+        done = subprocess.run(
+            ["git", "-c", "core.quotePath=false", *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError:
+        return ""
+    return "" if done.returncode else done.stdout.rstrip("\n")
