@@ -52,10 +52,11 @@ def find_original(path: Path) -> Original:
     if imported.is_file():
         facts = read_json(imported)
         return Original(*(_plain(str(facts.get(name, ""))) for name in Original._fields))
-    folder = path.resolve().parent
-    name = _git(folder, "ls-files", "--full-name", "--error-unmatch", "--", path.resolve().name)
+    folder, file = path.resolve().parent, path.resolve().name
+    name = _git(folder, "rev-parse", "--show-prefix") + file
+    committed = _git(folder, "rev-parse", "--verify", "--quiet", f"HEAD:{name}")
     digest = sha256(path)
-    if not name or _git(folder, "status", "--porcelain", "--", path.resolve().name):
+    if not committed or committed != _git(folder, "hash-object", "--", file):
         return Original(_plain(path.name), digest)
     address = _web_address(_git(folder, "remote", "get-url", "origin"))
     return Original(_plain(name), digest, address, commit_of(folder) or "")

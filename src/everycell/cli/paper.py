@@ -52,8 +52,8 @@ Table = Annotated[
 Values = Annotated[
     list[Path] | None,
     typer.Option(
-        help="Instead of runs: one or more files of reproduced values, in the format of --table; "
-        "others are not run."
+        help="Instead of runs: one or more files of reproduced values, in the format of --table or "
+        "another one that `everycell import` reads; others are not run."
     ),
     Input(("values",)),
 ]
@@ -87,7 +87,7 @@ class GreedyOptions(TyperCommand):
                 pass
             # A key or folder may follow a single file of judgements, or files of values.
             elif (option == "--qrels" and "=" not in argument) or (
-                option == "--values" and not argument.endswith(".csv")
+                option == "--values" and not (argument.endswith(".csv") or Path(argument).is_file())
             ):
                 option = None
             elif option:
@@ -202,7 +202,8 @@ def _table_source(
 ) -> TableSource:
     """Source given by the options of a command, or the example if there are none."""
     from everycell.cli.run_sources import source_from_runs
-    from everycell.cli.table_sources import EXAMPLE, source_from_script, source_from_values
+    from everycell.cli.table_sources import EXAMPLE, source_from_script
+    from everycell.cli.value_sources import source_from_values
 
     if not (runs or qrels or table or values or measures or script):
         example = [f"{name}={EXAMPLE / name.lower()}.run" for name in ("First", "Second")]

@@ -283,7 +283,7 @@ def report(
     content["mark"] = MARK
     write_atomically(out, standalone_page("report.html.j2", **content))
     write_json(path, {"note": NOTE, "policy": POLICY, "papers": levels})
-    echo(f"{out}: {out.stat().st_size / 2**20:.1f} MiB; {path}")
+    echo(f"{out}: {out.stat().st_size / 2**10:,.0f} KiB; {path}")
 
 
 #: Outcomes of tested claims in the rows for programs.

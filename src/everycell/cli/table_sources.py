@@ -1,32 +1,22 @@
-"""Sources of a table in a new paper: a CSV of values, or a script; runs are in `run_sources`."""
+"""What sources of a table in a new paper have in common, and the source from a script."""
 
 from __future__ import annotations
 
-import atexit
-import math
 import re
-import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from everycell.base.csv_files import csv_text
 from everycell.base.errors import DataError
-from everycell.base.files import sha256
+from everycell.base.file_kinds import recognise_file
 from everycell.cli.importing.offers import emphasised_claims
 from everycell.cli.importing.values import ROLES
-from everycell.cli.measure_names import measure_of
-from everycell.cli.printing import pluralise
 from everycell.records.cells import (
     RecordError,
-    as_number,
     cell_lines,
     count_decimals,
     is_number,
@@ -34,7 +24,6 @@ from everycell.records.cells import (
     read_cells,
 )
 from everycell.records.spellings import is_missing, is_not_significant, split_bound
-from everycell.trec.runs import normalise_name
 from everycell.workflow import FOLDER
 
 #: Runs, qrels and a table for a first try without the user's own files.
@@ -130,6 +119,12 @@ def _layout(keys: pd.DataFrame) -> dict[str, list[str]]:
 
 def read_values(path: Path) -> pd.DataFrame:
     """Read a table of cells; a value is a number, a bound, or a word or dash without a number."""
+    if path.suffix != ".csv" and recognise_file(path) != "values":
+        raise DataError(
+            path,
+            fault="is not a CSV with a row per value",
+            fix=f"read it with `everycell import {path} table.csv` first, and give table.csv",
+        )
     cells = read_cells(path)
     for line, value in zip(cell_lines(path), cells["value"], strict=True):
         if not (is_number(split_bound(value)[1]) or is_missing(value) or is_not_significant(value)):
@@ -144,170 +139,6 @@ def read_values(path: Path) -> pd.DataFrame:
                 "with `everycell import`",
             )
     return cells
-
-
-def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
-    """Source of a table whose reproduced values are in CSV files with the same key columns."""
-    for path in paths:
-        if path.is_file() and table.is_file() and sha256(path) == sha256(table):
-            raise RecordError(
-                f"{path} is the same file as {table}, so that every value would equal itself; give "
-                "the values that you computed as --values."
-            )
-    cells = read_values(table)
-    keys = key_columns(cells)
-    parts = [read_values(path) for path in paths]
-    reproduced = pd.concat(parts, ignore_index=True).fillna("")
-    adapted, notes = _adapt(reproduced, cells, keys)
-    for path, part in zip(paths, parts, strict=True):
-        # Columns that only another file has are blank here.
-        columns = [key for key in key_columns(adapted) if key in part or key not in reproduced]
-        if set(columns) != set(keys):
-            raise RecordError(
-                f"{path}: the key columns are {', '.join(key_columns(part))}, but those of "
-                f"{table} are {', '.join(keys)}; use the same columns in both files."
-            )
-    published = cells.set_index(keys).index
-    produced = adapted.set_index(keys).index
-    lines = [f"{path}, line {line}" for path in paths for line in cell_lines(path)]
-    rows = [lines[index] for index in adapted.index]
-    if surplus := [
-        f"{row} ({' / '.join(key if len(keys) > 1 else [key])})"
-        for row, key in zip(rows, produced, strict=True)
-        if key not in published
-    ]:
-        absent = {
-            key: [name for name in cells[key].unique() if name not in set(adapted[key])]
-            for key in keys
-        }
-        names = "; ".join(f"{key}: {_list(names)}" for key, names in absent.items() if names)
-        one = len(surplus) == 1
-        raise RecordError(
-            f"{pluralise(len(surplus), 'value')} of --values {'is' if one else 'are'} not in "
-            f"{table}: {_list(surplus)}; use the published names"
-            f"{f' (still without a value are {names})' * bool(names)}, or remove "
-            f"{'this row' if one else 'these rows'}."
-        )
-    first = dict(zip(reversed(produced), reversed(rows), strict=True))
-    if repeated := [
-        f"{rows[index]} is also {first[produced[index]]}"
-        for index in np.flatnonzero(produced.duplicated())
-    ]:
-        raise RecordError(f"--values has cells twice: {_list(repeated)}; remove one of the two.")
-    # A dash or a word is no value to reproduce.
-    not_run = missing_cells(
-        cells, keys, [*(published.isin(produced) | cells["value"].map(is_missing))]
-    )
-    name, (values, *more_paths) = "values.csv", paths
-    if notes or more_paths:
-        adapted = adapted[[*keys, *(name for name in adapted if name not in keys)]]
-        folder = Path(tempfile.mkdtemp(prefix="everycell-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        values = folder / name
-        values.write_text(csv_text(adapted), encoding="utf-8", newline="")
-    return TableSource(
-        cells,
-        {name: values},
-        "Published values",
-        "reproduced values",
-        {"values": name},
-        not_run=not_run,
-        table=table,
-        originals=[*paths],
-        notes=[*notes, *(f"Not run: {', '.join(entry.values())}." for entry in not_run)],
-    )
-
-
-def _adapt(
-    reproduced: pd.DataFrame, cells: pd.DataFrame, keys: Sequence[str]
-) -> tuple[pd.DataFrame, list[str]]:
-    """Reproduced values as the table has them, and notes on what was changed.
-
-    Tools name their only system, which a table of one system does not, have names and measures of
-    their own, and write shares where papers print percentages.
-    """
-    adapted, notes = reproduced.copy(), []
-    for column in key_columns(reproduced):
-        if column not in keys and reproduced[column].nunique() == 1:
-            notes.append(f"Left out: the column {column}, which is always {reproduced[column][0]}.")
-            adapted = adapted.drop(columns=column)
-    for column in keys:
-        if column not in adapted and cells[column].nunique() == 1:
-            notes.append(f"Added: the column {column}, which is always {cells[column][0]}.")
-            adapted.insert(0, column, cells[column][0])
-    if set(key_columns(adapted)) != set(keys):
-        return reproduced, []
-    adapted, comments = _match_names(adapted, cells, keys)
-    notes += comments
-    measures = adapted["metric"] if "metric" in keys else pd.Series("all values", adapted.index)
-    for measure, rows in adapted.groupby(measures, sort=False):
-        pairs = rows.merge(cells, on=list(keys), suffixes=("", "_published"))
-        shares = rows["value"].map(as_number).dropna()
-        # Without any pair, pandas keeps both columns as texts.
-        published, own = (
-            pairs[name].map(as_number).astype(float) for name in ("value_published", "value")
-        )
-        quotients = published / own
-        if shares.between(0, 1).all() and 50 < quotients[quotients < math.inf].median() < 200:
-            scaled = rows.loc[shares.index, "value"].map(lambda text: f"{100 * Decimal(text):f}")
-            adapted.loc[shares.index, "value"] = scaled
-            notes.append(
-                f"{measure}: multiplied by 100, since the published values are percentages."
-            )
-    return adapted, notes
-
-
-def _match_names(
-    reproduced: pd.DataFrame, cells: pd.DataFrame, keys: Sequence[str]
-) -> tuple[pd.DataFrame, list[str]]:
-    """Reproduced values under the published names, and notes on what was changed.
-
-    If a column has all published names, none of its other names can mean one of these, so their
-    rows are left out.
-    """
-    notes: list[str] = []
-    for key in keys:
-        meaning = _meaning_of_measure if key == "metric" else normalise_name
-        own = set(reproduced[key])
-        meanings = {name: meaning(name) for name in dict.fromkeys([*cells[key], *reproduced[key]])}
-        published: dict[str, list[str]] = {}
-        surplus: dict[str, list[str]] = {}
-        for name, meant in meanings.items():
-            if name not in own:
-                published.setdefault(meant, []).append(name)
-            elif name not in set(cells[key]):
-                surplus.setdefault(meant, []).append(name)
-        renamed = {
-            surplus[meant][0]: names[0]
-            for meant, names in published.items()
-            if meant and len(names) == len(surplus.get(meant, ())) == 1
-        }
-        reproduced = reproduced.assign(**{key: reproduced[key].replace(renamed)})
-        if renamed:
-            pairs = [f"{name} as {published_name}" for name, published_name in renamed.items()]
-            notes.append(f"Read: {_list(pairs, 12)}.")
-        expected = {name for name in cells[key] if not name.endswith(SECOND_NUMBER)}
-        is_cell = reproduced[key].isin(cells[key])
-        if expected <= set(reproduced[key]) and not is_cell.all():
-            names = _list(reproduced.loc[~is_cell, key].unique())
-            number = pluralise(int((~is_cell).sum()), "value")
-            notes.append(f"Left out: {number} of {names}, which the published table lacks.")
-            reproduced = reproduced[is_cell]
-    return reproduced, notes
-
-
-def _meaning_of_measure(name: str) -> str:
-    """Measure of a name in one spelling; the name itself if it is none."""
-    from everycell.retrieval.any_measure import parse_measure
-
-    measure = measure_of(name)
-    return str(parse_measure(measure)) if measure else normalise_name(name)
-
-
-def _list(names: Sequence[str], limit: int = 5) -> str:
-    """List the first names, and count the others."""
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more
 
 
 def source_from_script(script: Path, table: Path) -> TableSource:

@@ -1,5 +1,6 @@
 """`everycell init`: what it writes from runs or values, and what it refuses."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -261,7 +262,10 @@ def test_init_published_as_reproduced(folder, values):
 
 def test_init_values_of_other_cells(folder):
     options = ("--values", "values.csv", "--table", "table.csv")
-    (folder / "values.csv").write_text(TABLE.replace("system", "model"))
+    other = TABLE.replace("system", "model,seed").replace("First,", "First,1,")
+    (folder / "values.csv").write_text(other.replace("Second,", "Second,2,"))
+    assert "values.csv: the key columns are model, seed" in refused("init", *options)
+    (folder / "values.csv").write_text("model,metric,value\nOther,MAP,0.4\nThird,MAP,0.4\n")
     assert "values.csv: the key columns are model, metric" in refused("init", *options)
     for number in (1, 2, 7):
         rows = "".join(f"Other,F{row},n.s.\n" for row in range(number))
@@ -314,6 +318,72 @@ def test_init_values_under_unclear_names(folder, names, published):
         (folder / path).write_text("system,metric,value\n" + "".join(rows))
     message = refused("init", "smith2026", "--table", "table.csv", "--values", "values.csv")
     assert "values.csv, line" in message and published[0] in message
+
+
+#: Results of tools by name of the file: `First` and `Second` with an accuracy of 0.7 and 0.8.
+TOOLS = {
+    "mlflow_ui.csv": "Start Time,Duration,Run ID,Name,Source Type,Source Name,User,Status,lr,acc\n"
+    "2023-01-01 10:00:00,1.1min,0a,First,LOCAL,a.py,ada,FINISHED,1e-05,0.7\n"
+    "2023-01-01 10:00:00,1.1min,0b,Second,LOCAL,a.py,ada,FINISHED,1e-05,0.8\n",
+    "mlflow.csv": "run_id,experiment_id,status,metrics.acc,params.lr,tags.mlflow.runName\n"
+    "0a,0,FINISHED,0.7,1e-05,First\n0b,0,FINISHED,0.8,1e-05,Second\n",
+    "wandb.csv": '"Name","State","Notes","User","Tags","Created","Runtime","Sweep","lr","acc"\n'
+    '"First","finished","-","ada","x, y","2023-05-02T08:56:22.000Z","345","","0.00001","0.7"\n'
+    '"Second","finished","-","ada","","2023-05-02T08:56:22.000Z","341","","0.00001","0.8"\n',
+    "ranx.json": json.dumps({
+        "stat_test": "fisher", "metrics": ["acc", "mrr"], "model_names": ["First", "Second"],
+        "First": {"scores": {"acc": 0.7, "mrr": 0.1}, "comparisons": {}},
+        "Second": {"scores": {"acc": 0.8, "mrr": 0.1}, "comparisons": {}},
+    }),
+    "helm.json": json.dumps({
+        "title": "Accuracy",
+        "header": [{"value": "Model", "metadata": {}}, {"value": "acc"}, {"value": "EM"}],
+        "rows": [
+            [{"value": "First"}, {"value": 0.7, "style": {"font-weight": "bold"}}, {"value": 1.0}],
+            [{"value": "Second"}, {"value": 0.8, "description": "min=0.8"}, {"markdown": False}],
+        ],
+    }),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_init_values_as_tools_write_them(folder, name):
+    (folder / "table.csv").write_text("system,metric,value\nfirst,acc,70.0\nsecond,acc,81.0\n")
+    (folder / name).write_text(TOOLS[name])
+    code, out, err = call("init", "--table", "table.csv", "--values", name, "smith2026")
+    assert (code, err) == (0, "") and f"{name}: imported" in out and "multiplied" in out
+    values = pd.read_csv(folder / "smith2026/data/smith2026-data/values.csv")
+    assert values[["system", "metric", "value"]].to_numpy().tolist() == [
+        ["first", "acc", 70], ["second", "acc", 80],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", ["", "First", "Other"])
+def test_init_values_of_one_system(folder, model):
+    """A column that only the table has is added, unless a column of the values contradicts it."""
+    rows = TABLE.splitlines()[:3]
+    (folder / "table.csv").write_text("\n".join(rows) + "\n")
+    names = ["model,metric,value", *(row.replace("First", model) for row in rows[1:])]
+    text = "\n".join(names if model else [name.partition(",")[2] for name in names])
+    (folder / "values.csv").write_text(text.replace("0.71", "0.70") + "\n")
+    options = ("--table", "table.csv", "--values", "values.csv")
+    if model == "Other":
+        assert "values.csv: the key columns are model, metric" in refused("init", *options)
+        return
+    code, out, _ = call("init", "smith2026", *options)
+    assert code == 0 and ("Added: the column system" in out) == (not model)
+    assert ("Read: the column model as system" in out) == bool(model)
+
+
+@pytest.mark.parametrize("option", ["--table", "--values"])
+def test_init_file_with_another_form(folder, option):
+    """A table is imported in a step that shows what was read; several tables need a choice."""
+    table = "| system | MAP |\n|---|---|\n| First | 0.7 |\n\nand\n\n"
+    (folder / "tables.md").write_text(table * 2)
+    files = {"--table": "table.csv", "--values": "table.csv"} | {option: "tables.md"}
+    options = [text for pair in files.items() for text in pair]
+    message = refused("init", "smith2026", *options)
+    assert message.startswith("everycell: tables.md ") and "everycell import" in message
 
 
 def test_init_measures_of_values(folder):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from everycell.cli.importing.collection_names import is_collection
 from everycell.cli.importing.grids import SourceTable
 from everycell.cli.importing.headings import label_of_column, without_sign
-from everycell.cli.importing.rows import is_measure
+from everycell.cli.importing.rows import complete_additions, is_measure
 
 #: Arrows in a heading, which say whether higher or lower values are better.
 _ARROWS = "↑↓▲▼⇑⇓"
@@ -94,7 +94,11 @@ def _headings(table: SourceTable, head: int, columns: Sequence[int]) -> dict[int
     }
     for row in range(head - 1):
         _widen(texts, row)
-    return texts
+    lowest = complete_additions([names[-1] for names in texts.values()])
+    return {
+        column: [*names[:-1], name]
+        for (column, names), name in zip(texts.items(), lowest, strict=True)
+    }
 
 
 def _widen(texts: dict[int, list[str]], row: int) -> None:

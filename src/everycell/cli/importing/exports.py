@@ -69,14 +69,16 @@ def json_tables(path: object, text: str) -> list[SourceTable]:
     try:
         if isinstance(content, dict) and isinstance(content.get("results"), dict):
             return [_harness_table(path, content)]
+        if isinstance(content, dict) and "model_names" in content:
+            return [_ranx_table(content)]
         tables = content if isinstance(content, list) else [content]
         return [_helm_table(path, table) for table in tables]
     except (AttributeError, KeyError, TypeError):
         raise DataError(
             path,
             fault="has no results",
-            expected="JSON of lm-evaluation-harness (`results` by task) or of a group of HELM "
-            "(tables with `header` and `rows`)",
+            expected="JSON of lm-evaluation-harness (`results` by task), of a group of HELM "
+            "(tables with `header` and `rows`), or of a report of ranx (`model_names`)",
         ) from None
 
 
@@ -122,6 +124,14 @@ def _harness_table(path: object, content: dict[str, Any]) -> SourceTable:
 
 def _is_result(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _ranx_table(content: dict[str, Any]) -> SourceTable:
+    """A row per system of a report of ranx."""
+    rows = [["System", *content["metrics"]]]
+    for name in content["model_names"]:
+        rows.append([name, *(content[name]["scores"][metric] for metric in content["metrics"])])
+    return SourceTable([[_cell(value) for value in row] for row in rows], head=1, keys=1)
 
 
 def _helm_table(path: object, table: dict[str, Any]) -> SourceTable:

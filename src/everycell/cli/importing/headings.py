@@ -10,7 +10,13 @@ import pandas as pd
 
 from everycell.base.errors import DataError
 from everycell.cli.importing.grids import SourceTable
-from everycell.cli.importing.rows import is_group, is_measure, is_spanning, shorten
+from everycell.cli.importing.rows import (
+    complete_additions,
+    is_group,
+    is_measure,
+    is_spanning,
+    shorten,
+)
 from everycell.cli.importing.values import (
     READABLE,
     SourceCell,
@@ -125,6 +131,9 @@ def name_rows(
         choices = [(list(texts)[: table.keys], False)]
     for columns, grouped in choices:
         keys = keys_of(columns, grouped=grouped)
+        if len(columns) + grouped == 1:
+            names = complete_additions([name for (name,) in keys.values()])
+            keys = {row: [name] for row, name in zip(keys, names, strict=True)}
         if _are_unique(keys):
             break
     else:

@@ -65,6 +65,19 @@ def is_measure(name: str) -> bool:
     return measure_of(name) is not None
 
 
+def complete_additions(names: Sequence[str]) -> list[str]:
+    """Names in which a repeated "+RM3" is "BM25 +RM3" behind BM25, and "QL +RM3" behind QL."""
+    additions = [name for name in names if name.startswith("+")]
+    if len(set(additions)) == len(additions):
+        return list(names)
+    completed, base = [], ""
+    for name in names:
+        is_addition = name.startswith("+")
+        base = base if is_addition else name
+        completed.append(f"{base} {name}".strip() if is_addition else name)
+    return completed
+
+
 def shorten(names: Iterable[str]) -> str:
     """First names of a list, each cut, and the number of further ones."""
     names = list(names)

@@ -358,3 +358,14 @@ def test_import_harness_with_aliases():
 def test_import_names_of_systems_first():
     text = "|Benchmark|Model|MAP|\n|-|-|-|\n|web|BM25|.1|\n|news|QL|.2|\n"
     assert imported("a.md", text)[0] == ["model", "metric", "value"]
+
+
+def test_import_repeated_additions():
+    """A repeated addition belongs to the name before it, in columns and in rows."""
+    text = "|MAP|BM25|+RM3|QL|+RM3|\n|-|-|-|-|-|\n|DL31|.1|.2|.3|.4|\n"
+    _, values, _ = imported("a.md", text)
+    assert [row[1] for row in values] == ["BM25", "BM25 +RM3", "QL", "QL +RM3"]
+    Path("out.csv").unlink()
+    text = "|M|MAP|\n|-|-|\n|BM25|.1|\n|+RM3|.2|\n|QL|.3|\n|+RM3|.4|\n|+Axiom|.5|\n"
+    names = [row[0] for row in imported("a.md", text)[1]]
+    assert names == ["BM25", "BM25 +RM3", "QL", "QL +RM3", "QL +Axiom"]

@@ -1,0 +1,225 @@
+"""Source of a table in a new paper whose values were computed elsewhere, by any tool."""
+
+from __future__ import annotations
+
+import atexit
+import math
+import shutil
+import tempfile
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from everycell.base.csv_files import csv_text
+from everycell.base.errors import DataError
+from everycell.base.file_kinds import recognise_file
+from everycell.base.files import sha256
+from everycell.cli.importing.grids import read_tables
+from everycell.cli.importing.tidy import import_table
+from everycell.cli.measure_names import measure_of
+from everycell.cli.printing import pluralise
+from everycell.cli.table_sources import SECOND_NUMBER, TableSource, missing_cells, read_values
+from everycell.records.cells import RecordError, as_number, cell_lines, key_columns
+from everycell.records.spellings import is_missing
+from everycell.trec.runs import normalise_name
+
+
+def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
+    """Source of a table whose reproduced values are in CSV files with the same key columns."""
+    for path in paths:
+        if path.is_file() and table.is_file() and sha256(path) == sha256(table):
+            raise RecordError(
+                f"{path} is the same file as {table}, so that every value would equal itself; give "
+                "the values that you computed as --values."
+            )
+    cells = read_values(table)
+    keys = key_columns(cells)
+    parts = []
+    lines: list[str] = []
+    notes: list[str] = []
+    for path in paths:
+        part, lines_of_part, comments = _read_reproduced(path)
+        parts.append(part)
+        lines += lines_of_part
+        notes += comments
+    reproduced = pd.concat(parts, ignore_index=True).fillna("")
+    adapted, comments = _adapt(reproduced, cells, keys)
+    notes += comments
+    for path, part in zip(paths, parts, strict=True):
+        # Columns that only another file has are blank here.
+        columns = [key for key in key_columns(adapted) if key in part or key not in reproduced]
+        if set(columns) != set(keys):
+            raise RecordError(
+                f"{path}: the key columns are {', '.join(key_columns(part))}, but those of "
+                f"{table} are {', '.join(keys)}; use the same columns in both files."
+            )
+    published = cells.set_index(keys).index
+    produced = adapted.set_index(keys).index
+    rows = [lines[index] for index in adapted.index]
+    if surplus := [
+        f"{row} ({' / '.join(key if len(keys) > 1 else [key])})"
+        for row, key in zip(rows, produced, strict=True)
+        if key not in published
+    ]:
+        absent = {
+            key: [name for name in cells[key].unique() if name not in set(adapted[key])]
+            for key in keys
+        }
+        names = "; ".join(f"{key}: {_list(names)}" for key, names in absent.items() if names)
+        one = len(surplus) == 1
+        raise RecordError(
+            f"{pluralise(len(surplus), 'value')} of --values {'is' if one else 'are'} not in "
+            f"{table}: {_list(surplus)}; use the published names"
+            f"{f' (still without a value are {names})' * bool(names)}, or remove "
+            f"{'this row' if one else 'these rows'}."
+        )
+    first = dict(zip(reversed(produced), reversed(rows), strict=True))
+    if repeated := [
+        f"{rows[index]} is also {first[produced[index]]}"
+        for index in np.flatnonzero(produced.duplicated())
+    ]:
+        raise RecordError(f"--values has cells twice: {_list(repeated)}; remove one of the two.")
+    # A dash or a word is no value to reproduce.
+    not_run = missing_cells(
+        cells, keys, [*(published.isin(produced) | cells["value"].map(is_missing))]
+    )
+    name, (values, *more_paths) = "values.csv", paths
+    if notes or more_paths:
+        adapted = adapted[[*keys, *(name for name in adapted if name not in keys)]]
+        folder = Path(tempfile.mkdtemp(prefix="everycell-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        values = folder / name
+        values.write_text(csv_text(adapted), encoding="utf-8", newline="")
+    return TableSource(
+        cells,
+        {name: values},
+        "Published values",
+        "reproduced values",
+        {"values": name},
+        not_run=not_run,
+        table=table,
+        originals=[*paths],
+        notes=[*notes, *(f"Not run: {', '.join(entry.values())}." for entry in not_run)],
+    )
+
+
+def _read_reproduced(path: Path) -> tuple[pd.DataFrame, list[str], list[str]]:
+    """Reproduced values, the row of each, and notes; results of tools are imported."""
+    if recognise_file(path) == "values":
+        return read_values(path), [f"{path}, line {line}" for line in cell_lines(path)], []
+    tables = read_tables(path)
+    if len(tables) > 1:
+        raise DataError(
+            path,
+            fault=f"has {len(tables)} tables",
+            fix="write one to a file of its own with `everycell import` and its option --number",
+        )
+    imported = import_table(path, tables[0])
+    rows = [f"{path}, row {position.row + 1}" for position in imported.positions]
+    return imported.cells, rows, [f"{path}: imported {len(rows)} values.", *imported.notes]
+
+
+def _adapt(
+    reproduced: pd.DataFrame, cells: pd.DataFrame, keys: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Reproduced values as the table has them, and notes on what was changed.
+
+    Tools name their only system, which a table of one system does not, have names and measures of
+    their own, and write shares where papers print percentages.
+    """
+    adapted, notes = reproduced.copy(), []
+    own = [key for key in key_columns(reproduced) if key not in keys]
+    absent = [key for key in keys if key not in reproduced]
+    if len(own) == len(absent) == 1 and _share_names(reproduced[own[0]], cells[absent[0]]):
+        notes.append(f"Read: the column {own[0]} as {absent[0]}.")
+        adapted = adapted.rename(columns={own[0]: absent[0]})
+    for column in key_columns(adapted):
+        if column not in keys and reproduced[column].nunique() == 1:
+            notes.append(f"Left out: the column {column}, which is always {reproduced[column][0]}.")
+            adapted = adapted.drop(columns=column)
+    has_dropped = len(adapted.columns) < len(reproduced.columns)
+    for column in keys:
+        # A column with another name may name another system.
+        if not has_dropped and column not in adapted and cells[column].nunique() == 1:
+            notes.append(f"Added: the column {column}, which is always {cells[column][0]}.")
+            adapted.insert(0, column, cells[column][0])
+    if set(key_columns(adapted)) != set(keys):
+        return reproduced, []
+    adapted, comments = _match_names(adapted, cells, keys)
+    notes += comments
+    measures = adapted["metric"] if "metric" in keys else pd.Series("all values", adapted.index)
+    for measure, rows in adapted.groupby(measures, sort=False):
+        pairs = rows.merge(cells, on=list(keys), suffixes=("", "_published"))
+        shares = rows["value"].map(as_number).dropna()
+        # Without any pair, pandas keeps both columns as texts.
+        published, own = (
+            pairs[name].map(as_number).astype(float) for name in ("value_published", "value")
+        )
+        quotients = published / own
+        if shares.between(0, 1).all() and 50 < quotients[quotients < math.inf].median() < 200:
+            scaled = rows.loc[shares.index, "value"].map(lambda text: f"{100 * Decimal(text):f}")
+            adapted.loc[shares.index, "value"] = scaled
+            notes.append(
+                f"{measure}: multiplied by 100, since the published values are percentages."
+            )
+    return adapted, notes
+
+
+def _match_names(
+    reproduced: pd.DataFrame, cells: pd.DataFrame, keys: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Reproduced values under the published names, and notes on what was changed.
+
+    If a column has all published names, none of its other names can mean one of these, so their
+    rows are left out.
+    """
+    notes: list[str] = []
+    for key in keys:
+        meaning = _meaning_of_measure if key == "metric" else normalise_name
+        own = set(reproduced[key])
+        meanings = {name: meaning(name) for name in dict.fromkeys([*cells[key], *reproduced[key]])}
+        published: dict[str, list[str]] = {}
+        surplus: dict[str, list[str]] = {}
+        for name, meant in meanings.items():
+            if name not in own:
+                published.setdefault(meant, []).append(name)
+            elif name not in set(cells[key]):
+                surplus.setdefault(meant, []).append(name)
+        renamed = {
+            surplus[meant][0]: names[0]
+            for meant, names in published.items()
+            if meant and len(names) == len(surplus.get(meant, ())) == 1
+        }
+        reproduced = reproduced.assign(**{key: reproduced[key].replace(renamed)})
+        if renamed:
+            pairs = [f"{name} as {published_name}" for name, published_name in renamed.items()]
+            notes.append(f"Read: {_list(pairs, 12)}.")
+        expected = {name for name in cells[key] if not name.endswith(SECOND_NUMBER)}
+        is_cell = reproduced[key].isin(cells[key])
+        if expected <= set(reproduced[key]) and not is_cell.all():
+            names = _list(reproduced.loc[~is_cell, key].unique())
+            number = pluralise(int((~is_cell).sum()), "value")
+            notes.append(f"Left out: {number} of {names}, which the published table lacks.")
+            reproduced = reproduced[is_cell]
+    return reproduced, notes
+
+
+def _share_names(own: pd.Series, published: pd.Series) -> bool:
+    return not set(map(normalise_name, own)).isdisjoint(map(normalise_name, published))
+
+
+def _meaning_of_measure(name: str) -> str:
+    """Measure of a name in one spelling; the name itself if it is none."""
+    from everycell.retrieval.any_measure import parse_measure
+
+    measure = measure_of(name)
+    return str(parse_measure(measure)) if measure else normalise_name(name)
+
+
+def _list(names: Sequence[str], limit: int = 5) -> str:
+    """List the first names, and count the others."""
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
