@@ -14,6 +14,7 @@ import os
 import platform
 import re
 import resource
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -97,6 +98,18 @@ def _processor() -> str:
     return " ".join([platform.machine(), *names[:1]]).strip()
 
 
+def _gpus(folder: Path = Path("/proc/driver/nvidia/gpus")) -> list[str]:
+    """Names of the Nvidia GPUs that torch, if imported, or else the driver shows."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        return [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+    try:
+        texts = [path.read_text(errors="replace") for path in sorted(folder.glob("*/information"))]
+    except OSError:
+        return []
+    return [name for text in texts for name in re.findall(r"^Model:\s*(\S.*?)\s*$", text, re.M)]
+
+
 def write_receipt(
     path: Path,
     *,
@@ -154,6 +167,7 @@ def write_receipt(
             "host": platform.node(),
             "processor": _processor(),
             "cores": os.cpu_count(),
+            "gpus": _gpus(),
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         },
     }

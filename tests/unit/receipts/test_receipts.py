@@ -9,6 +9,7 @@ import subprocess
 import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from receipt_files import hashed, in_all_forms, rewrite
@@ -23,6 +24,7 @@ from everycell.receipts.receipts import (
     PACKAGES,
     TABLE_FORMS,
     ReceiptError,
+    _gpus,
     absent_inputs,
     input_path,
     is_released,
@@ -91,6 +93,35 @@ def test_write_receipt_equal_runs(tmp_path):
 def test_write_receipt_processor(tmp_path):
     # The page on determinism sends a reader to it.
     assert platform.machine() in read_receipt(make(tmp_path))["execution"]["processor"]
+
+
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        ({}, []),
+        ({"0000:01:00.0": "Model: \t\t NVIDIA H200\nIRQ:\t\t 154\n"}, ["NVIDIA H200"]),
+        ({"1": "Model:  A\n", "0": "IRQ: 1\nModel:\tB C \n"}, ["B C", "A"]),
+        ({"0": ""}, []),
+    ],
+)
+def test_gpus_of_the_driver(tmp_path, monkeypatch, files, names):
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    for folder, text in files.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "information").write_text(text)
+    assert _gpus(tmp_path) == names
+
+
+@pytest.mark.parametrize(("is_available", "names"), [(True, ["gpu 0", "gpu 1"]), (False, [])])
+def test_gpus_of_torch(tmp_path, monkeypatch, is_available, names):
+    """Of an imported torch, since a job may see fewer GPUs than the driver."""
+    cuda = SimpleNamespace(
+        is_available=lambda: is_available,
+        device_count=lambda: 2,
+        get_device_name=lambda index: f"gpu {index}",
+    )
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    assert _gpus(tmp_path) == names
 
 
 @pytest.mark.fault("receipt")
