@@ -1,7 +1,9 @@
-"""Results that tools write: trec_eval, lm-evaluation-harness, HELM, MLflow, Weights & Biases."""
+"""CSV, and results of trec_eval, lm-evaluation-harness, HELM, MLflow and Weights & Biases."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import Any
 
 from everycell.base.errors import DataError
 from everycell.base.untrusted import parse_json
-from everycell.cli.importing.grids import SourceTable, check_size
+from everycell.cli.importing.grids import SourceTable, check_size, squeeze
 from everycell.cli.importing.headings import is_collection_heading, is_measure_heading
 from everycell.cli.importing.values import SourceCell
 from everycell.records.cells import is_number
@@ -151,7 +153,46 @@ def _helm_table(path: object, table: dict[str, Any]) -> SourceTable:
     return SourceTable([heading, *rows], head=1, caption=str(table.get("title", "")))
 
 
-def count_pandas_head(rows: Sequence[Sequence[str]]) -> int:
+def csv_table(path: Path, text: str) -> SourceTable:
+    """Read a CSV, whose separator its first line tells."""
+    first = text.partition("\n")[0]
+    separator = max("\t;,", key=first.count)
+    try:
+        rows = [
+            row
+            for row in csv.reader(io.StringIO(text), delimiter=separator, strict=True)
+            if any(row)
+        ]
+    except csv.Error as error:
+        raise DataError(path, fault=f"cannot be read as CSV ({error})", fix="correct it") from None
+    width = len(rows[0]) if rows else 0
+    check_size(path, len(rows), width)
+    for number, row in enumerate(rows, 1):
+        if len(row) != width:
+            raise DataError(
+                path, f"row {number}", fault=f"has {len(row)} fields", expected=f"{width}"
+            )
+    if rows and {"metric", "value"} < {name.strip().lower() for name in rows[0]}:
+        raise DataError(
+            path,
+            fault="has one row per value, which is already the format of `everycell init --table`",
+            fix="give it to `everycell init --table`, with the columns separated by commas and "
+            "named in lower case",
+        )
+    if rows and (columns := _columns_of_export(rows[0])):
+        rows = [[*columns.values()], *([row[column] for column in columns] for row in rows[1:])]
+    has_keys = len(rows) > 0 and rows[0][-1].strip().lower() == "value"
+    cells = [[_csv_cell(value) for value in row] for row in rows]
+    return SourceTable(cells, head=_count_pandas_head(rows), keys=(width - 1) * has_keys)
+
+
+def _csv_cell(value: str) -> SourceCell:
+    """Cell of a CSV file, in which bold may be written as in Markdown."""
+    bold = re.fullmatch(r"\s*(\*\*|__)(.+)\1\s*", value)
+    return SourceCell(squeeze(bold[2] if bold else value), bold=bold is not None, source=value)
+
+
+def _count_pandas_head(rows: Sequence[Sequence[str]]) -> int:
     """Rows of the heading of a CSV: pandas writes a row per level, and then the names of rows."""
     for index, row in enumerate(rows[1:4], 1):
         corner = rows[index - 1][0]
@@ -165,7 +206,7 @@ def count_pandas_head(rows: Sequence[Sequence[str]]) -> int:
     return 1
 
 
-def columns_of_export(heading: Sequence[str]) -> dict[int, str] | None:
+def _columns_of_export(heading: Sequence[str]) -> dict[int, str] | None:
     """Columns of names and results in a CSV of MLflow or W&B, with their headings; else None."""
     if _RUN_NAME in heading:
         columns = {heading.index(_RUN_NAME): "System"}

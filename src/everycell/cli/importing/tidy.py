@@ -75,6 +75,10 @@ class Imported:
 def import_table(path: object, table: SourceTable, measure: str | None = None) -> Imported:
     """Read the published cells; `measure` is that of all values if only the caption names it."""
     notes: list[str] = []
+    unknown = dict.fromkeys(name for row in table.rows for cell in row for name in cell.unknown)
+    if unknown:
+        names = shorten(unknown)
+        notes.append(f"Read as their names, since the file does not define them: {names}.")
     head = count_head(table)
     table = split_row_names(one_value_per_row(table, head, notes), head)
     table = split_columns(table, head, notes)

@@ -29,6 +29,8 @@ class SourceCell:
     underlined: bool = False
     #: How the cell is written in the file.
     source: str = ""
+    #: Commands of LaTeX that stand for their names.
+    unknown: tuple[str, ...] = ()
 
 
 class Part(NamedTuple):
