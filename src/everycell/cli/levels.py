@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -57,9 +58,12 @@ def is_report(path: Path) -> bool:
     return MARK in text.partition("</head>")[0]
 
 
-def levels_of(paper: PaperOnPage, root: Path) -> list[Level]:
-    """Levels with the evidence for each, what is missing, and what only people can judge."""
-    functional = _level("Artifacts Evaluated - Functional", _functional(paper, root))
+def levels_of(paper: PaperOnPage, root: Path, faults: Sequence[str]) -> list[Level]:
+    """Levels with the evidence for each, what is missing, and what only people can judge.
+
+    `faults` are those of `everycell verify`.
+    """
+    functional = _level("Artifacts Evaluated - Functional", _functional(paper, root, faults))
     reusable = _level("Artifacts Evaluated - Reusable", _reusable(root))
     if functional["missing"]:
         reusable["missing"].insert(0, "what is missing for Functional")
@@ -67,7 +71,7 @@ def levels_of(paper: PaperOnPage, root: Path) -> list[Level]:
         _level("Artifacts Available", _available(paper, root)),
         functional,
         reusable,
-        _level("Results Reproduced", _reproduced(paper)),
+        _level("Results Reproduced", chain(_unverified(faults), _reproduced(paper))),
     ]
 
 
@@ -109,7 +113,9 @@ def _available(paper: PaperOnPage, root: Path) -> Iterator[tuple[str, str]]:
     yield "to_judge", "whether the archive of this deposit has a permanent identifier"
 
 
-def _functional(paper: PaperOnPage, root: Path) -> Iterator[tuple[str, str]]:
+def _functional(
+    paper: PaperOnPage, root: Path, faults_of_results: Sequence[str]
+) -> Iterator[tuple[str, str]]:
     artefacts = paper.artefacts
     yield (
         "evidence",
@@ -121,8 +127,9 @@ def _functional(paper: PaperOnPage, root: Path) -> Iterator[tuple[str, str]]:
         yield "evidence", "records and published values agree (`everycell check`)"
     tiers = [tier for artefact in artefacts for tier in artefact.tiers]
     yield from (("missing", fault) for tier in tiers for fault in tier.result.faults)
+    yield from _unverified(faults_of_results)
     runs = [tier for tier in tiers if tier.receipt]
-    if runs:
+    if runs and not faults_of_results:
         seconds = sum(tier.seconds or 0 for tier in runs)
         yield (
             "evidence",
@@ -135,6 +142,12 @@ def _functional(paper: PaperOnPage, root: Path) -> Iterator[tuple[str, str]]:
         elif artefact.state == "surrogate":
             yield "missing", f"a run of {artefact.label} on the paper's own data"
     yield "to_judge", "whether the documentation is enough for someone else to run it"
+
+
+def _unverified(faults: Sequence[str]) -> Iterator[tuple[str, str]]:
+    if faults:
+        number = pluralise(len(faults), "fault")
+        yield "missing", f"results that `everycell verify` accepts ({number}): {faults[0]}"
 
 
 def _reusable(root: Path) -> Iterator[tuple[str, str]]:

@@ -256,7 +256,9 @@ def report(
     earlier report is replaced; other files only with --force.
     """
     from everycell.cli.levels import MARK, NOTE, POLICY, levels_of
+    from everycell.cli.verification import find_faults
     from everycell.config import read_config
+    from everycell.receipts.receipts import receipts_in
     from everycell.render.page.overview import build_page
     from everycell.render.page.pages import standalone_page
 
@@ -273,7 +275,10 @@ def report(
     results = collect_results(papers, audits=audits_of)
     repository = read_config(Path("config.yaml")).repository
     page_content = build_page(papers, results, project.RESULTS, repository)
-    levels = {paper.about.key: levels_of(paper, project.ROOT) for paper in page_content.papers}
+    faults = find_faults(project.RESULTS) if receipts_in(project.RESULTS) else []
+    levels = {
+        paper.about.key: levels_of(paper, project.ROOT, faults) for paper in page_content.papers
+    }
     content = {"page": page_content, "levels": levels, "note": NOTE, "acm_policy": POLICY}
     content["mark"] = MARK
     write_atomically(out, standalone_page("report.html.j2", **content))

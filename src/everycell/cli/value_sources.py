@@ -150,17 +150,22 @@ def _adapt(
         return reproduced, []
     adapted, comments = _match_names(adapted, cells, keys)
     notes += comments
-    measures = adapted["metric"] if "metric" in keys else pd.Series("all values", adapted.index)
-    for measure, rows in adapted.groupby(measures, sort=False):
-        pairs = rows.merge(cells, on=list(keys), suffixes=("", "_published"))
-        shares = rows["value"].map(as_number).dropna()
-        # Without any pair, pandas keeps both columns as texts.
-        published, own = (
-            pairs[name].map(as_number).astype(float) for name in ("value_published", "value")
-        )
-        quotients = published / own
-        if shares.between(0, 1).all() and 50 < quotients[quotients < math.inf].median() < 200:
-            scaled = rows.loc[shares.index, "value"].map(lambda text: f"{100 * Decimal(text):f}")
+    pairs = adapted.merge(cells, on=list(keys), suffixes=("", "_published"))
+    # Without any pair, pandas keeps both columns as texts.
+    published, reproduced_values = (
+        pairs[name].map(as_number).astype(float) for name in ("value_published", "value")
+    )
+    measures, measures_of_pairs = (
+        frame["metric"] if "metric" in keys else pd.Series("all values", frame.index)
+        for frame in (adapted, pairs)
+    )
+    quotients = published / reproduced_values
+    medians = quotients[quotients < math.inf].groupby(measures_of_pairs).median()
+    numbers = adapted["value"].map(as_number)
+    for measure, rows in adapted.groupby(measures, sort=False).groups.items():
+        shares = numbers[rows].dropna()
+        if 50 < medians.get(measure, 0.0) < 200 and shares.between(0, 1).all():
+            scaled = adapted["value"][shares.index].map(lambda text: f"{100 * Decimal(text):f}")
             adapted.loc[shares.index, "value"] = scaled
             notes.append(
                 f"{measure}: multiplied by 100, since the published values are percentages."
@@ -179,14 +184,14 @@ def _match_names(
     notes: list[str] = []
     for key in keys:
         meaning = _meaning_of_measure if key == "metric" else normalise_name
-        own = set(reproduced[key])
+        own, known = set(reproduced[key]), set(cells[key])
         meanings = {name: meaning(name) for name in dict.fromkeys([*cells[key], *reproduced[key]])}
         published: dict[str, list[str]] = {}
         surplus: dict[str, list[str]] = {}
         for name, meant in meanings.items():
             if name not in own:
                 published.setdefault(meant, []).append(name)
-            elif name not in set(cells[key]):
+            elif name not in known:
                 surplus.setdefault(meant, []).append(name)
         renamed = {
             surplus[meant][0]: names[0]

@@ -110,6 +110,11 @@ def verify_results(results: Path, overrides: Path | None) -> bool:
     return False
 
 
+def find_faults(results: Path) -> list[str]:
+    """Sentences about everything that is wrong with a results folder."""
+    return _find_faults(results, None).faults
+
+
 def _find_faults(results: Path, overrides: Path | None) -> _Findings:
     """Find everything that is wrong with a results folder."""
     papers = project.papers()

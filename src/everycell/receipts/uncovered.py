@@ -39,7 +39,9 @@ def uncovered_code(covered: Iterable[Path], root: Path) -> dict[str, str]:
     for path in map(_file_or_archive, _loaded_files(folders)):
         is_named = any(path.is_relative_to(folder) for folder in (root, LIBRARY / "everycell"))
         name = name_of_code(path, root) if is_named else path.as_posix()
-        if name not in names and path.is_file():
+        # An input may be a folder.
+        is_covered = not names.isdisjoint([name, *map(str, Path(name).parents)])
+        if not is_covered and path.is_file():
             hashes[name] = sha256(path)
     return dict(sorted(hashes.items()))
 
@@ -53,8 +55,8 @@ def _loaded_files(folders: Iterable[str]) -> Iterator[Path]:
         for name, module in list(sys.modules.items())
         if name not in ("__main__", "__mp_main__")
     ]
-    # Jobs note these (`job_start.py`), since a module can rename or remove itself.
-    files += getattr(sys.modules["_frozen_importlib_external"], "imported_files", ())
+    # Jobs note these (`job_start.py`).
+    files += getattr(sys.modules["_frozen_importlib_external"], "noted_files", ())
     for path in {os.path.abspath(file) for file in files if isinstance(file, str)}:
         if path.startswith(f"{LIBRARY}/everycell/") or not path.startswith(installed):
             yield Path(path)

@@ -60,6 +60,10 @@ def count_decimals(text: str) -> int:
     return max(0, -int(Decimal(text.strip()).as_tuple().exponent))
 
 
+#: Columns of a table of cells, since each row is filled up to the number of columns.
+_COLUMNS = 50
+
+
 def key_columns(cells: pd.DataFrame) -> list[str]:
     """Key columns of a table of cells: all but those of `DESCRIPTION`."""
     return [column for column in cells.columns if column not in DESCRIPTION]
@@ -89,6 +93,11 @@ def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], list
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
             header = next(reader, [])
+            if len(header) > _COLUMNS:
+                raise RecordError(
+                    f"{path}, line 1 has {len(header):,} columns, expected at most {_COLUMNS}; "
+                    "write a row per cell."
+                )
             rows, faults, line = [], [], reader.line_num + 1
             for row in reader:
                 if len(row) > len(header) and len(faults) < _FAULTS:

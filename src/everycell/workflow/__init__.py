@@ -20,4 +20,5 @@ def first_statements(byte_code: Path, project: Path) -> str:
     """Line that the script of each job begins with: the code of `job_start.py`."""
     code = (FOLDER / "job_start.py").read_text(encoding="utf-8")
     call = f"isolate_imports({f'{FOLDER.parent}/'!r}, {f'{project}/'!r}, {str(byte_code)!r})\n"
+    call += f"note_files({f'{project}/'!r})\n"
     return f"exec({code + call!r}, {{}})\n"

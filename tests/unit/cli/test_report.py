@@ -79,11 +79,11 @@ def test_report_again(project, other):
     assert after == before if other is None else "mine" in after[REPORTS.index(other)]
 
 
-def levels(project):
+def levels(project, faults=()):
     papers = load_papers(project / "published")
     toy_results = results.collect_results(papers, None)
     [paper] = build_page(papers, toy_results, project / "results").papers
-    return {level["level"].split()[-1]: level for level in levels_of(paper, project)}
+    return {level["level"].split()[-1]: level for level in levels_of(paper, project, faults)}
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,22 @@ def test_levels_of_evidence_replaces_missing(project, edit, level, text):
     after = levels(project)[level]
     assert any(text in fact for fact in after["evidence"])
     assert len(after["missing"]) == len(before["missing"]) - 1
+
+
+def test_levels_of_unverified_results(project):
+    """No result counts as evidence in a folder that `verify` rejects."""
+    assert "valid receipt" in " ".join(levels(project)["Functional"]["evidence"])
+    by_name = levels(project, ["a.csv was edited.", "b.csv was edited."])
+    assert "valid receipt" not in " ".join(by_name["Functional"]["evidence"])
+    for name in ("Functional", "Reproduced"):
+        assert "2 faults): a.csv was edited." in " ".join(by_name[name]["missing"])
+
+
+def test_report_of_edited_results(project):
+    """The toy results, which no job made, are no evidence."""
+    CliRunner().invoke(app, ["report", "report.html"], catch_exceptions=False)
+    [toy] = json.loads((project / "levels.json").read_text())["papers"].values()
+    assert "everycell verify" in " ".join(toy[3]["missing"])
 
 
 def test_levels_of_missing(project):

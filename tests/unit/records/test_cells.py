@@ -15,6 +15,7 @@ from everycell.records.cells import (
     describe_spread,
     is_number,
     plain_minus,
+    read_cells,
     read_spreads,
     select_any,
     summarise_seeds,
@@ -131,3 +132,14 @@ def test_read_spreads_from_a_file(tmp_path):
     table.to_csv(tmp_path / "t.csv", index=False)
     read = pd.read_csv(tmp_path / "t.csv", dtype=str, keep_default_na=False)
     assert read_spreads(read, ["row"], where="toy") == read_spreads(table, ["row"], where="toy")
+
+
+@pytest.mark.fault("bomb")
+@pytest.mark.parametrize("columns", [51, 200_000])
+@pytest.mark.parametrize("row", ["1\n", "1,2\n"])
+def test_read_cells_short_rows(tmp_path, columns, row):
+    """Rows of a few bytes must not become as long as a long header."""
+    path = tmp_path / "table_1.csv"
+    path.write_text("value" + ",a" * (columns - 1) + "\n" + row * 100_000)
+    with pytest.raises(RecordError, match=f"line 1 has {columns:,} columns"):
+        read_cells(path)

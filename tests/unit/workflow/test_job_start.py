@@ -70,3 +70,43 @@ def test_first_statements_byte_code_of_the_run(run, tmp_path, variables):
     run(**variables)
     assert files == {path: path.stat().st_mtime_ns for path in files}
     assert not [*tmp_path.rglob("__pycache__")]
+
+
+#: Ways to run or read a file under a computed path.
+COMPUTED = {
+    "runpy": "import runpy; runpy.run_path(path)",
+    "exec": "exec(open(path).read())",
+    "exec of a copied function": "from io import open as other; exec(other(path, 'rb').read())",
+    "keyword": "open(mode='r', file=path).close()",
+    "bytes": "import os; open(os.fsencode(path)).close()",
+    "pathlib": "import pathlib; pathlib.Path(path).read_text()",
+    "relative": "import os; open(os.path.relpath(path)).close()",
+    "through another folder": "open(folder + '/../' + folder.split('/')[-1] + '/toy.py').close()",
+    "codecs": "import codecs; codecs.open(path).close()",
+    "fileinput": "import fileinput; [*fileinput.input([path])]",
+    "linecache": "import linecache; linecache.getlines(path)",
+    "pandas": "import pandas; pandas.read_csv(path)",
+    "numpy": "import numpy; numpy.genfromtxt(path, dtype=str)",
+    "class": "A = type('A', (), {'open': open}); A().open(path).close()",
+}
+
+
+@pytest.mark.parametrize("text", COMPUTED.values(), ids=COMPUTED)
+def test_first_statements_note_opened_files(tmp_path, text):
+    file = tmp_path / "workflow/papers/toy.py"
+    file.parent.mkdir(parents=True)
+    for path in (file, tmp_path / "other.py"):
+        path.write_text("value = 1")
+    lines = [
+        f"folder = {str(file.parent)!r}",
+        "path = f'{folder}/to' + 'y.py'",
+        text,
+        f"open({str(tmp_path / 'other.py')!r}).close()",
+        "import sys",
+        "files = sys.modules['_frozen_importlib_external'].noted_files",
+        "print(*[file for file in files if file.endswith(('toy.py', 'other.py'))])",
+    ]
+    start = first_statements(tmp_path / "compiled", tmp_path)
+    command = [sys.executable, "-c", start + "\n".join(lines)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(file)

@@ -1,16 +1,18 @@
 """Run a script of the authors, which writes values to the file that it is called with."""
 
 import re
-import shutil
-import sys
 import tempfile
 from pathlib import Path
 
 from everycell.base.csv_files import read_table
 from everycell.base.errors import DataError
+from everycell.base.untrusted import escape_controls
 from everycell.jobs.result_job import ResultJob
 from everycell.receipts.code import script_files
 from everycell.workflow.script_process import ERRORS, OUTPUT, REPORT, run_script
+
+#: Colours, which Jupyter gives its errors.
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 with ResultJob(snakemake) as job, tempfile.TemporaryDirectory() as folder:
     # Without declared data, nobody can see what the values were computed from.
@@ -20,13 +22,15 @@ with ResultJob(snakemake) as job, tempfile.TemporaryDirectory() as folder:
     script = script_files(job.params.script, Path())[-1]
     code, job.uncovered_code = run_script(script, path, job.covered, Path(folder))
     for name in (OUTPUT, ERRORS):
-        with Path(folder, name).open(encoding="utf-8", errors="replace") as lines:
-            shutil.copyfileobj(lines, sys.stdout)
+        with Path(folder, name).open(encoding="utf-8", errors="replace") as text:
+            # Without colours, in pieces, since a script may print without end.
+            while piece := text.read(2**20):
+                print(escape_controls(COLOUR.sub("", piece)), end="")
+        print()
     # A script that ends its process in another way has no report.
     if code or not path.exists() or not Path(folder, REPORT).exists():
-        # Jupyter colours its errors.
         end = Path(folder, ERRORS).read_bytes()[-10_000:].decode("utf-8", "replace")
-        errors = re.sub(r"\x1b\[[0-9;]*m", "", end).strip()
+        errors = COLOUR.sub("", end).strip()
         last = (errors or "It wrote no error message").splitlines()[-1]
         raise DataError(
             script,
