@@ -27,6 +27,10 @@ _EXPORTS = ({"run id", "name", "source type"}, {"name", "state", "created", "run
 #: Beginning of the columns of values and column of the name in `mlflow.search_runs().to_csv()`.
 _METRICS, _RUN_NAME = "metrics.", "tags.mlflow.runName"
 
+#: Ends of the names of files with runs and their evaluation.
+_SUFFIXES = {
+    ".run", ".trec", ".txt", ".tsv", ".res", ".out", ".eval", ".trec_eval", ".treceval", ".gz",
+}  # fmt: skip
 #: A line of trec_eval: measure, topic or "all", and value.
 _TREC_EVAL = re.compile(r"[\w.@]+[ \t]+\S+[ \t]+\S.*")
 #: Measures of which trec_eval prints at least one, unless it is told otherwise.
@@ -56,7 +60,9 @@ def trec_eval_table(path: Path, text: str) -> SourceTable:
             fix="run trec_eval without -n, so that it prints lines for `all` topics",
         )
     # Dots may be part of a name: bm25.rm3.run.eval is not bm25.
-    name = re.sub(r"(\.(run|trec|txt|tsv|res|out|eval|trec_?eval|gz))+$", "", path.name)
+    name = path.name
+    while Path(name).suffix in _SUFFIXES:
+        name = Path(name).stem
     system = means.pop("runid", name)
     table = [["System", *means], [system, *means.values()]]
     return SourceTable([[_cell(value) for value in row] for row in table], head=1, keys=1)
