@@ -160,7 +160,22 @@ def name_rows(
         )
     if groups and not grouped:
         notes.append(f"Not needed to name the rows: {shorten(groups.values())}.")
-    if unused := [column for column in texts if column not in columns]:
+    if others := [
+        column
+        for column in words
+        if column not in columns
+        and not table.keys
+        and _are_unique(keys_of([column], grouped=False))
+    ]:
+        chosen, unchosen = (
+            shorten(label_of_column(table, head, column) for column in columns_of_kind)
+            for columns_of_kind in (columns, others)
+        )
+        notes.append(
+            f"Not imported, since {chosen} already names the rows: {unchosen}. To choose it, "
+            f"remove {chosen} from the source."
+        )
+    if unused := [column for column in texts if column not in [*columns, *others]]:
         headings = []
         for column in unused:
             _refuse_numbers(path, table, head, body, column)
