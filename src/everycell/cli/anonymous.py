@@ -18,7 +18,14 @@ from everycell.base.files import write_json
 from everycell.base.installation import requirement, wheel_file
 from everycell.base.untrusted import RATIO, UNPACKED, parse_json, printable_line
 from everycell.cli.originals import remove_originals
-from everycell.cli.readable import LEVELS, members, readings, without_accents
+from everycell.cli.readable import (
+    LEVELS,
+    STREAM_SIZE,
+    blocks,
+    members,
+    readings,
+    without_accents,
+)
 from everycell.config import repository_of
 from everycell.receipts.checkout import commit_of
 from everycell.receipts.receipts import ReceiptError, receipts_in, with_hashes
@@ -31,6 +38,13 @@ AUTHOR, FAMILY_NAME = "an author", "an author's family name"
 FIRST_NAME, LOGIN = "an author's first name", "a login of an author's name"
 HOST, USER, GIT_USER = "a host", "a user name", "Git's user.name"
 COMMIT, ACCOUNT = "a commit", "the account of a repository"
+#: What a warning says of a file that was searched in part.
+FAULTS = {
+    "closed": "is, or contains, a packed or encrypted file that cannot be opened, so only its "
+    "bytes were searched",
+    "cut": f"contains a packed stream, of which only the first {STREAM_SIZE:,} bytes, unpacked to "
+    f"at most {UNPACKED:,}, were searched, and not the rest",
+}
 #: Names of containers, users, hosts and folders that identify nobody.
 GENERIC = {"", "/", "/root", "admin", "debian", "localhost", "root", "runner", "ubuntu", "user"}
 #: Folder of any user, as in paths of another machine.
@@ -179,13 +193,17 @@ def refuse_identities(
                     "remove it, or unpack it."
                 )
             if fault:
-                findings.setdefault("cannot be opened, so it was not searched", []).append(name)
-            for text in readings(name.encode() + b"\n" + data):
+                findings.setdefault(FAULTS[fault], []).append(name)
+            for lines, text in (
+                (lines, text)
+                for lines, block in blocks(data)
+                for text in readings(name.encode() + b"\n" + block)
+            ):
                 folded = text.casefold()
                 matches = [(word.search(text, folded), word.word, word.meaning) for word in words]
                 for match, word, meaning in (*matches, (HOME.search(text), "", "a user's folder")):
                     if match:
-                        line = text[: match.start()].count("\n")
+                        line = lines + text[: match.start()].count("\n")
                         raise ReceiptError(
                             f"{name}, line {line}: {word or match[0]!r} is {meaning}, so no "
                             "anonymous deposit was written; remove it from that file."

@@ -31,7 +31,7 @@ from everycell.cli.importing.latex import ACCENTS
 
 #: Start of a packed file, except for ZIP and tar -> how to open it.
 PACKED: dict[bytes, Callable[..., Any]] = {
-    b"\x1f\x8b": gzip.open,
+    b"\x1f\x8b\x08": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\0": lzma.open,
     b"]\0\0": lzma.open,
@@ -40,7 +40,7 @@ PACKED: dict[bytes, Callable[..., Any]] = {
 }
 #: Formats that are not opened: 7z, RAR, compress, Arrow, ORC, and encrypted files.
 CLOSED = re.compile(
-    rb"7z\xbc\xaf\x27\x1c|Rar!\x1a\x07|\x1f\x9d|ARROW1\0|ORC|Salted__|age-encryption\.org/"
+    rb"7z\xbc\xaf\x27\x1c|Rar!\x1a\x07|\x1f\x9d[\x89-\x90]|ARROW1\0|ORC|Salted__|age-encryption\.org/"
     rb"|-----BEGIN (?:PGP MESSAGE|AGE ENCRYPTED FILE)-----"
     rb"|\xd0\xcf\x11\xe0(?=(?s:.*)E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e)"
     rb"|%PDF-(?=(?s:.*)/(?:Encrypt|LZWDecode)\b)"
@@ -54,6 +54,8 @@ STREAM = re.compile(
     rb"\x78[\x01\x5e\x9c\xda]|\x48[\x09\x47\x89\xc7]|\x68[\x05\x43\x81\xde]|\x58[\x09\x47\x85\xc3]"
     rb"|\x1f\x8b\x08"
 )
+#: Shortest decoded text that may be a closed file: shorter ones are ids and hashes by chance.
+SHORTEST_PACKED = 100
 #: Bytes that may be base64, also on several lines, and those that may be a short text in it.
 BASE64 = re.compile(rb"[A-Za-z0-9+/]{20,}(?:(?:\r?\n|\\n)[A-Za-z0-9+/]{4,})*={0,2}")
 SHORT_BASE64 = re.compile(rb"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{7,}={0,2}")
@@ -64,6 +66,8 @@ UTF_16 = {
     "utf-16-le": re.compile(rb"(?:[^\0][\0-\x05\x1e]){3,}"),
     "utf-16-be": re.compile(rb"(?:[\0-\x05\x1e][^\0]){3,}"),
 }
+#: Size of the parts in which a file is searched, and what follows a part is searched with it.
+BLOCK, OVERLAP = 2**23, 2**16
 #: How often a file may be packed, and how often the escapes of a text are decoded.
 LEVELS = 5
 ROUNDS = 3
@@ -94,7 +98,7 @@ class Content(NamedTuple):
 
     name: str
     data: bytes
-    fault: Literal["", "closed", "too large"] = ""
+    fault: Literal["", "closed", "cut", "too large"] = ""
 
 
 def members(
@@ -136,7 +140,9 @@ def contents(name: str, data: bytes, levels: int = LEVELS) -> Iterator[Content]:
                 yield Content(name, b"", "too large")
             else:
                 yield from members(archive, levels=levels - 1)
-    elif data[257:262] == b"ustar" and levels:
+    elif data[257:262] == b"ustar" and not levels:
+        yield Content(name, b"", "too large")
+    elif data[257:262] == b"ustar":
         with suppress(tarfile.TarError, *DAMAGED), tarfile.open(fileobj=io.BytesIO(data)) as tar:
             for member in filter(tarfile.TarInfo.isreg, tar):
                 if not member.issparse() and (file := tar.extractfile(member)):
@@ -166,14 +172,19 @@ def _encoded(name: str, data: bytes, levels: int) -> Iterator[Content]:
     for match in STREAM.finditer(data):
         with suppress(zlib.error):
             packed = view[match.start() : match.start() + STREAM_SIZE]
-            # 47: a header of zlib or gzip.
-            yield Content(name, zlib.decompressobj(47).decompress(packed, UNPACKED))
+            stream = zlib.decompressobj(47)  # a header of zlib or gzip
+            yield Content(name, stream.decompress(packed, UNPACKED))
+            if stream.unconsumed_tail or (len(packed) == STREAM_SIZE and not stream.eof):
+                yield Content(name, b"", "cut")
     for match in BASE64.finditer(data):
         lines = re.split(rb"\r?\n|\\n", match[0].rstrip(b"="))
         is_one = len({len(line) for line in lines[:-1]}) == 1 and len(lines[0]) % 4 == 0
         for text in [b"".join(lines)] if is_one else lines:
             if len(text) >= 20:
-                yield from contents(name, _from_base64(text), levels - 1)
+                decoded = _from_base64(text)
+                for content in contents(name, decoded, levels - 1):
+                    if content.fault != "closed" or len(decoded) >= SHORTEST_PACKED:
+                        yield content
     for match in ASCII85.finditer(data):
         with suppress(ValueError):
             yield from contents(name, base64.a85decode(b"".join(match[1].split())), levels - 1)
@@ -220,6 +231,21 @@ def _parquet_text(name: str, data: bytes, limit: int) -> Content:
         return Content(name, text.encode("utf-8", "replace"))
     except (pa.ArrowException, OSError):
         return Content(name, b"", "closed")
+
+
+def blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Parts of a file that overlap, with the number of line breaks before each.
+
+    The readings of a part take several times its memory. Parts begin at a line break if possible,
+    since one in a letter of UTF-8 or UTF-16 changes the reading.
+    """
+    start = lines = 0
+    while len(data) - start > BLOCK + OVERLAP:
+        yield lines, data[start : start + BLOCK + OVERLAP]
+        end = data.rfind(b"\n", start + BLOCK - OVERLAP, start + BLOCK) + 1 or start + BLOCK
+        lines += data.count(b"\n", start, end)
+        start = end
+    yield lines, data[start:]
 
 
 def readings(data: bytes) -> Iterator[str]:

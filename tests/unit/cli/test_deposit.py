@@ -22,7 +22,7 @@ import yaml
 from PIL import Image
 from pydantic import ValidationError
 
-from everycell.cli import anonymous
+from everycell.cli import anonymous, readable
 from everycell.cli.deposit import citation, refuse_placeholders, zenodo_metadata
 from everycell.cli.placeholders import PLACEHOLDERS
 from everycell.cli.secret_files import refuse_secrets
@@ -303,6 +303,53 @@ def test_refuse_identities_suspicions(tmp_path, caplog, name, text, word):
     anonymous.refuse_identities(archive, {}, suspicious)
     assert len(caplog.messages) == bool(word)
     assert all(name in message and word in message for message in caplog.messages)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Ids that decode to the beginnings of compress and gzip.
+        b"106_1 Q0 MARCO_H52VP7UC7II6TPHHIC2BAX34UA 1 0.5 run\n",
+        b"H52JP7UC7II6TPHHIC2BAX34UA",
+        b"H4sIP7UC7II6TPHHIC2BAX34UA",
+        b"H4sIP7UC7II6TPHHIC2B" * 4,
+        b"a\x1f\x9d \x1f\x8b",
+    ],
+)
+def test_refuse_identities_ids_like_packed_files(tmp_path, caplog, text):
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped("data/a.run", b"first " + text))
+    anonymous.refuse_identities(archive, {}, {})
+    assert not caplog.messages
+
+
+@pytest.mark.parametrize("code", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("line", ["d" * 30 + "\n", "d" * 30 + "é "], ids=["lines", "one line"])
+def test_refuse_identities_large_text(tmp_path, monkeypatch, line, code):
+    """Text of any size is searched, also where two of its parts meet."""
+    monkeypatch.setattr(readable, "OVERLAP", 2**6)
+    before = line * 9
+    content = (before + " by Ada Ode\n" + line * 9).encode(code)
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped("data/a.txt", content))
+    for shift in range(25):
+        monkeypatch.setattr(readable, "BLOCK", len(before.encode(code)) + shift)
+        with pytest.raises(ReceiptError, match=f"a.txt, line {1 + before.count(chr(10))}: "):
+            anonymous.refuse_identities(archive, {"Ada Ode": anonymous.AUTHOR}, {})
+
+
+@pytest.mark.parametrize(
+    ("size", "is_cut"), [(2**10, False), (2**16, True)], ids=["short stream", "long stream"]
+)
+def test_refuse_identities_cut_stream(tmp_path, monkeypatch, caplog, size, is_cut):
+    """A stream that is unpacked only in part is named."""
+    monkeypatch.setattr(readable, "UNPACKED", 2**12)
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped("a.pdf", b"%PDF stream\n" + zlib.compress(bytes(size))))
+    anonymous.refuse_identities(archive, {}, {})
+    assert [("a.pdf" in message and "rest" in message) for message in caplog.messages] == [
+        True
+    ] * is_cut
 
 
 def test_refuse_identities_encrypted_member(tmp_path, caplog):

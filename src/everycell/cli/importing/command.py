@@ -47,6 +47,7 @@ def import_table(
     from everycell.base.errors import DataError
     from everycell.base.files import write_atomically
     from everycell.cli.importing.grids import read_tables
+    from everycell.cli.importing.headings import count_head
     from everycell.cli.importing.offers import emphasised_claims
     from everycell.cli.importing.show import print_imported
     from everycell.cli.importing.tidy import import_table
@@ -55,7 +56,8 @@ def import_table(
     tables = read_tables(file)
     if number is None and len(tables) > 1:
         for index, table in enumerate(tables, 1):
-            size = f"{len(table.rows)} rows, {pluralise(len(table.rows[0]), 'column')}"
+            rows = pluralise(len(table.rows) - count_head(table), "row")
+            size = f"{rows}, {pluralise(len(table.rows[0]), 'column')}"
             title = table.caption or " | ".join(cell.text for cell in table.rows[0])
             echo(f"{index}: {size}: {title[:100]}", err=True)
         raise DataError(file, fault=f"has {len(tables)} tables", fix="choose one with --number")

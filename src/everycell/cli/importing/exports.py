@@ -1,7 +1,9 @@
-"""Results that tools write: trec_eval, lm-evaluation-harness, HELM, MLflow, Weights & Biases."""
+"""CSV, and results of trec_eval, lm-evaluation-harness, HELM, MLflow and Weights & Biases."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import Any
 
 from everycell.base.errors import DataError
 from everycell.base.untrusted import parse_json
-from everycell.cli.importing.grids import SourceTable, check_size
+from everycell.cli.importing.grids import SourceTable, check_size, squeeze
 from everycell.cli.importing.headings import is_collection_heading, is_measure_heading
 from everycell.cli.importing.values import SourceCell
 from everycell.records.cells import is_number
@@ -25,6 +27,10 @@ _EXPORTS = ({"run id", "name", "source type"}, {"name", "state", "created", "run
 #: Beginning of the columns of values and column of the name in `mlflow.search_runs().to_csv()`.
 _METRICS, _RUN_NAME = "metrics.", "tags.mlflow.runName"
 
+#: Ends of the names of files with runs and their evaluation.
+_SUFFIXES = {
+    ".run", ".trec", ".txt", ".tsv", ".res", ".out", ".eval", ".trec_eval", ".treceval", ".gz",
+}  # fmt: skip
 #: A line of trec_eval: measure, topic or "all", and value.
 _TREC_EVAL = re.compile(r"[\w.@]+[ \t]+\S+[ \t]+\S.*")
 #: Measures of which trec_eval prints at least one, unless it is told otherwise.
@@ -54,7 +60,9 @@ def trec_eval_table(path: Path, text: str) -> SourceTable:
             fix="run trec_eval without -n, so that it prints lines for `all` topics",
         )
     # Dots may be part of a name: bm25.rm3.run.eval is not bm25.
-    name = re.sub(r"(\.(run|trec|txt|tsv|res|out|eval|trec_?eval|gz))+$", "", path.name)
+    name = path.name
+    while Path(name).suffix in _SUFFIXES:
+        name = Path(name).stem
     system = means.pop("runid", name)
     table = [["System", *means], [system, *means.values()]]
     return SourceTable([[_cell(value) for value in row] for row in table], head=1, keys=1)
@@ -151,7 +159,46 @@ def _helm_table(path: object, table: dict[str, Any]) -> SourceTable:
     return SourceTable([heading, *rows], head=1, caption=str(table.get("title", "")))
 
 
-def count_pandas_head(rows: Sequence[Sequence[str]]) -> int:
+def csv_table(path: Path, text: str) -> SourceTable:
+    """Read a CSV, whose separator its first line tells."""
+    first = text.partition("\n")[0]
+    separator = max("\t;,", key=first.count)
+    try:
+        rows = [
+            row
+            for row in csv.reader(io.StringIO(text), delimiter=separator, strict=True)
+            if any(row)
+        ]
+    except csv.Error as error:
+        raise DataError(path, fault=f"cannot be read as CSV ({error})", fix="correct it") from None
+    width = len(rows[0]) if rows else 0
+    check_size(path, len(rows), width)
+    for number, row in enumerate(rows, 1):
+        if len(row) != width:
+            raise DataError(
+                path, f"row {number}", fault=f"has {len(row)} fields", expected=f"{width}"
+            )
+    if rows and {"metric", "value"} < {name.strip().lower() for name in rows[0]}:
+        raise DataError(
+            path,
+            fault="has one row per value, which is already the format of `everycell init --table`",
+            fix="give it to `everycell init --table`, with the columns separated by commas and "
+            "named in lower case",
+        )
+    if rows and (columns := _columns_of_export(rows[0])):
+        rows = [[*columns.values()], *([row[column] for column in columns] for row in rows[1:])]
+    has_keys = len(rows) > 0 and rows[0][-1].strip().lower() == "value"
+    cells = [[_csv_cell(value) for value in row] for row in rows]
+    return SourceTable(cells, head=_count_pandas_head(rows), keys=(width - 1) * has_keys)
+
+
+def _csv_cell(value: str) -> SourceCell:
+    """Cell of a CSV file, in which bold may be written as in Markdown."""
+    bold = re.fullmatch(r"\s*(\*\*|__)(.+)\1\s*", value)
+    return SourceCell(squeeze(bold[2] if bold else value), bold=bold is not None, source=value)
+
+
+def _count_pandas_head(rows: Sequence[Sequence[str]]) -> int:
     """Rows of the heading of a CSV: pandas writes a row per level, and then the names of rows."""
     for index, row in enumerate(rows[1:4], 1):
         corner = rows[index - 1][0]
@@ -165,7 +212,7 @@ def count_pandas_head(rows: Sequence[Sequence[str]]) -> int:
     return 1
 
 
-def columns_of_export(heading: Sequence[str]) -> dict[int, str] | None:
+def _columns_of_export(heading: Sequence[str]) -> dict[int, str] | None:
     """Columns of names and results in a CSV of MLflow or W&B, with their headings; else None."""
     if _RUN_NAME in heading:
         columns = {heading.index(_RUN_NAME): "System"}

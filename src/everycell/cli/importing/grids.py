@@ -1,9 +1,7 @@
-"""Tables of a file as grids of cells: Markdown, HTML and wide CSV; LaTeX is in `latex`."""
+"""Tables of a file as grids of cells: HTML and Markdown; others are in `latex` and `exports`."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from everycell.base.errors import DataError
+from everycell.base.file_kinds import KINDS, recognise_file
 from everycell.base.text_files import read_text_file
 from everycell.cli.importing.values import SourceCell
 
@@ -23,6 +22,13 @@ LINE_BREAK = "\u2028"
 _FORMATS = {
     ".md": "markdown", ".markdown": "markdown", ".tex": "latex", ".html": "html", ".htm": "html",
     ".json": "json", ".csv": "csv", ".tsv": "csv",
+}  # fmt: skip
+
+#: Files that have no tables, by their suffix.
+_OTHER_FILES = {
+    ".py": "Python code", ".r": "R code", ".ipynb": "a Jupyter notebook", ".sh": "a shell script",
+    ".yaml": "settings (YAML)", ".yml": "settings (YAML)", ".toml": "settings (TOML)",
+    ".bib": "a bibliography", ".log": "a log",
 }  # fmt: skip
 
 
@@ -43,6 +49,8 @@ class Pieces:
     """Text of a cell in pieces, with their style."""
 
     pieces: list[tuple[str, str, bool, bool]] = field(default_factory=list)
+    #: Commands of LaTeX that stand for their names.
+    unknown: list[str] = field(default_factory=list)
 
     def add(
         self, text: str, position: str = "", *, bold: bool = False, underlined: bool = False
@@ -66,11 +74,12 @@ class Pieces:
                 bold, underlined = bold or is_bold, underlined or is_underlined
             previous = position
         text = re.sub(rf"(?<=\d)\s*{LINE_BREAK}\s*(?=\d)", " / ", text)
-        text, raised, source = map(_squeeze, (text, raised, source))
-        return SourceCell(text, raised, bold, underlined, source)
+        text, raised, source = map(squeeze, (text, raised, source))
+        return SourceCell(text, raised, bold, underlined, source, tuple(self.unknown))
 
 
-def _squeeze(text: str) -> str:
+def squeeze(text: str) -> str:
+    """Text with single spaces."""
     # Narrow spaces separate thousands, so they stay.
     return re.sub(rf"[ \t\r\n\f\v{LINE_BREAK}]+", " ", text).strip()
 
@@ -89,6 +98,12 @@ def read_tables(path: Path) -> list[SourceTable]:
     """Read the tables of a file, whose name or first characters tell its format."""
     text = read_text_file(path)
     known = _FORMATS.get(path.suffix.lower()) or _recognise(text)
+    if other := _describe_other_file(path, known):
+        raise DataError(
+            path,
+            fault=f"is {other}, not a table",
+            fix="give Markdown, LaTeX, HTML, CSV or JSON with a table",
+        )
     if known == "latex":
         from everycell.cli.importing.latex import latex_tables
 
@@ -98,9 +113,9 @@ def read_tables(path: Path) -> list[SourceTable]:
 
         tables = json_tables(path, text)
     elif known in ("csv", "trec_eval"):
-        from everycell.cli.importing.exports import trec_eval_table
+        from everycell.cli.importing.exports import csv_table, trec_eval_table
 
-        tables = [_csv_table(path, text) if known == "csv" else trec_eval_table(path, text)]
+        tables = [csv_table(path, text) if known == "csv" else trec_eval_table(path, text)]
     else:
         from everycell.cli.importing.markdown import markdown_to_html
 
@@ -120,6 +135,14 @@ def read_tables(path: Path) -> list[SourceTable]:
     return tables
 
 
+def _describe_other_file(path: Path, known: str) -> str:
+    """What a file without a table is, such as code or a run."""
+    kind = recognise_file(path) if known == "csv" else None
+    return _OTHER_FILES.get(path.suffix.lower()) or (
+        KINDS[kind] if kind != "values" and kind else ""
+    )
+
+
 def _recognise(text: str) -> str:
     """Format of a text without a telling file name."""
     if re.search(r"\\begin\{\w*tab", text):
@@ -134,46 +157,6 @@ def _recognise(text: str) -> str:
     from everycell.cli.importing.exports import is_trec_eval
 
     return "trec_eval" if is_trec_eval(text) else "csv"
-
-
-def _csv_table(path: Path, text: str) -> SourceTable:
-    from everycell.cli.importing.exports import columns_of_export, count_pandas_head
-
-    first = text.partition("\n")[0]
-    separator = max("\t;,", key=first.count)
-    try:
-        rows = [
-            row
-            for row in csv.reader(io.StringIO(text), delimiter=separator, strict=True)
-            if any(row)
-        ]
-    except csv.Error as error:
-        raise DataError(path, fault=f"cannot be read as CSV ({error})", fix="correct it") from None
-    width = len(rows[0]) if rows else 0
-    check_size(path, len(rows), width)
-    for number, row in enumerate(rows, 1):
-        if len(row) != width:
-            raise DataError(
-                path, f"row {number}", fault=f"has {len(row)} fields", expected=f"{width}"
-            )
-    if rows and {"metric", "value"} < {name.strip().lower() for name in rows[0]}:
-        raise DataError(
-            path,
-            fault="has one row per value, which is already the format of `everycell init --table`",
-            fix="give it to `everycell init --table`, with the columns separated by commas and "
-            "named in lower case",
-        )
-    if rows and (columns := columns_of_export(rows[0])):
-        rows = [[*columns.values()], *([row[column] for column in columns] for row in rows[1:])]
-    has_keys = len(rows) > 0 and rows[0][-1].strip().lower() == "value"
-    cells = [[_csv_cell(value) for value in row] for row in rows]
-    return SourceTable(cells, head=count_pandas_head(rows), keys=(width - 1) * has_keys)
-
-
-def _csv_cell(value: str) -> SourceCell:
-    """Cell of a CSV file, in which bold may be written as in Markdown."""
-    bold = re.fullmatch(r"\s*(\*\*|__)(.+)\1\s*", value)
-    return SourceCell(_squeeze(bold[2] if bold else value), bold=bold is not None, source=value)
 
 
 #: Elements that begin and end a line.
@@ -343,7 +326,7 @@ class _Tables(HTMLParser):
             self.cells[-1].append((cell, *self.spans, self.is_heading))
             self.cell = None
         if self.caption is not None:
-            self.tables[-1].caption, self.caption = _squeeze("".join(self.caption)), None
+            self.tables[-1].caption, self.caption = squeeze("".join(self.caption)), None
 
 
 def html_tables(path: object, text: str) -> list[SourceTable]:

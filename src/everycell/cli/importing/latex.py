@@ -191,6 +191,7 @@ class _Inline:
             self.add(argument, changed, depth + 1)
         elif name not in ("begin", "end"):
             self._write(name, style)
+            self.pieces.unknown.append(f"\\{name}")
         else:
             _, position = argument_at(text, position)
         return position, style

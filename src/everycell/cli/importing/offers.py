@@ -76,7 +76,7 @@ def emphasised_claims(cells: pd.DataFrame) -> tuple[list[Offer], list[str]]:
             offers.append(
                 Offer(
                     f"emphasised_{len(offers) + 1}",
-                    f"{name} has {words} {heading}.",
+                    f"{name} has {words} {heading.removesuffix('.')}.",
                     {"cells": {system: name, **selector}, "op": op, "among": {system: rivals}}
                     | ({"position": rank} if rank > 1 else {}),
                 )

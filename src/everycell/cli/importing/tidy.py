@@ -38,7 +38,10 @@ from everycell.cli.importing.values import (
     SourceCell,
     begins_with_number,
     decide_commas,
+    is_duration,
+    is_no_value,
     is_numeric,
+    is_time,
     plain_number,
     resolve_letters,
     split_cell,
@@ -72,6 +75,10 @@ class Imported:
 def import_table(path: object, table: SourceTable, measure: str | None = None) -> Imported:
     """Read the published cells; `measure` is that of all values if only the caption names it."""
     notes: list[str] = []
+    unknown = dict.fromkeys(name for row in table.rows for cell in row for name in cell.unknown)
+    if unknown:
+        names = shorten(unknown)
+        notes.append(f"Read as their names, since the file does not define them: {names}.")
     head = count_head(table)
     table = split_row_names(one_value_per_row(table, head, notes), head)
     table = split_columns(table, head, notes)
@@ -83,7 +90,7 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
         for row in body
         for column, cell in enumerate(table.rows[row])
     }
-    texts, numbers = _kinds_of_columns(table, head, body, parts)
+    texts, numbers = _kinds_of_columns(table, head, body, parts, notes)
     body = _check_unread(path, table, head, body, numbers, parts, notes)
     if texts and not table.keys and split_measure(label_of_column(table, head, texts[0]))[0]:
         cells = [parts[row, texts[0]] for row in body]
@@ -109,6 +116,16 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
         if any(position.role for position in values):
             column_names = [*column_names, "metric"]
             column_keys = {column: [*key, "value"] for column, key in column_keys.items()}
+    unreported = [
+        text
+        for row, column in dict.fromkeys((position.row, position.column) for position in values)
+        if is_no_value(text := table.rows[row][column].text)
+    ]
+    if unreported:
+        spellings = shorten(dict.fromkeys(unreported))
+        notes.append(
+            f"Read as –, without a value: {spellings} ({pluralise(len(unreported), 'cell')})."
+        )
     plain = _plain_values(path, table, head, values, row_keys, notes)
     rows = []
     for position, part in values.items():
@@ -155,26 +172,43 @@ def _kinds_of_columns(
     head: int,
     body: Sequence[int],
     parts: Mapping[tuple[int, int], list[Part] | None],
+    notes: list[str],
 ) -> tuple[list[int], list[int]]:
     """Columns of text and columns of values; texts across columns and rows of words decide none."""
     texts: list[int] = []
     numbers: list[int] = []
+    empty: list[str] = []
     columns = range(len(table.rows[0]))
     is_number = {position: bool(cell) and is_numeric(cell[0]) for position, cell in parts.items()}
     deciding = [row for row in body if any(is_number[row, column] for column in columns)]
     for column in columns:
-        if not any(parts[row, column] != [] for row in body):
+        cells = [parts[row, column] for row in body]
+        if not any(cell != [] for cell in cells) or (texts and all(map(_is_empty, cells))):
+            # Blank columns below a heading across columns, or without one, only separate others.
+            if any(
+                table.rows[row][column].text and not spans_columns(table, row, column)
+                for row in range(head)
+            ):
+                empty.append(label_of_column(table, head, column))
             continue
         unread = sum(
             parts[row, column] is None and not spans_columns(table, row, column) for row in deciding
         )
-        numeric = sum(is_number[row, column] for row in body)
-        is_value = numeric > unread or (
-            numeric > 0 and is_measure(label_of_column(table, head, column))
+        numeric = [cell[0] for cell in cells if cell and is_numeric(cell[0])]
+        has_times = any(is_time(table.rows[row][column].text) for row in body)
+        is_of_times = has_times and all(map(is_duration, numeric))
+        is_value = (len(numeric) > unread and not is_of_times) or (
+            len(numeric) > 0 and is_measure(label_of_column(table, head, column))
         )
         # The first column names the rows, even by years or sizes.
         (numbers if texts and is_value else texts).append(column)
+    if empty:
+        notes.append(f"Not imported, since it is empty: {shorten(empty)}.")
     return texts, numbers
+
+
+def _is_empty(cell: list[Part] | None) -> bool:
+    return cell is not None and all(part.text == "–" for part in cell)
 
 
 def _check_unread(
@@ -193,7 +227,8 @@ def _check_unread(
         texts = [table.rows[row][column].text for column in columns]
         cells = [parts[row, column] for column in numbers]
         has_value = any(bool(cell) and is_numeric(cell[0]) for cell in cells)
-        if not texts or has_value or any(map(begins_with_number, texts)):
+        is_value = any(begins_with_number(text) or is_time(text) for text in texts)
+        if not texts or has_value or is_value:
             with_values.append(row)
         else:
             refuse_second_heading(path, table, head, row, columns)

@@ -29,6 +29,8 @@ class SourceCell:
     underlined: bool = False
     #: How the cell is written in the file.
     source: str = ""
+    #: Commands of LaTeX that stand for their names.
+    unknown: tuple[str, ...] = ()
 
 
 class Part(NamedTuple):
@@ -46,6 +48,9 @@ READABLE = "a number, such as 0.82, 45.1%, 0.82 ± 0.05 or < .001, or n.s., – 
 #: Roles of the second and third number of a cell.
 ROLES = DEVIATION, BRACKETS, LOW, HIGH = "±", "(in brackets)", "(low)", "(high)"
 _DASH = re.compile(r"[-\u2010-\u2015\u2212]+")
+#: What programs write for a missing value.
+_NO_VALUE = re.compile(r"[-+]?nan|nat|none|null|nil|<na>|n\.a\.", re.IGNORECASE)
+_INFINITY = re.compile(r"[-+\u2212]?\s?(inf|infinity|\u221e)", re.IGNORECASE)
 #: Signs of significance and footnotes. Letters count only if they are raised, or as their column
 #: decides.
 _SIGNS = "†‡*∗⋆★☆§¶∥‖#▲▼△▽▴▾▵▿↑↓•◦◇◆♦♣♠♥°"
@@ -89,10 +94,24 @@ _PAIRS = (
 #: References, dates, hashes and "3-shot", which begin with digits but are no values.
 #: A number as lists of NumPy print it.
 _NUMPY = re.compile(r"\bnp\.float(?:16|32|64)\(([^()]*)\)")
-_DATE = re.compile(r"\d{4}-\d\d(-\d\d)?|(\d{4}|\d\d)([./-])\d\d\3\d\d|\d\d([./])\d\d\4\d{4}")
-_NAME_WITH_DIGITS = re.compile(
-    rf"\[\d+\]\s*(?:\(|$)|(?:{_DATE.pattern})$|(?=\d*[a-f])[\da-f]{{8,}}$|\d+-[a-zA-Z]"
+_NAME_WITH_DIGITS = re.compile(r"\[\d+\]\s*(?:\(|$)|(?=\d*[a-f])[\da-f]{8,}$|\d+-[a-zA-Z]")
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DATE = (
+    r"\d{4}-\d\d(-\d\d)?|\d{4}(?P<a>[./-])\d{1,2}(?P=a)\d{1,2}|\d\d(?P<b>[./-])\d\d(?P=b)\d\d"
+    r"|\d{1,2}(?P<c>[./-])\d{1,2}(?P=c)\d{4}|\d{1,2}/\d{1,2}/\d\d"
+    rf"|\d{{1,2}}\.?[ -]{_MONTH}[ -](\d{{4}}|\d\d)|{_MONTH} \d{{1,2}}(st|nd|rd|th)?,? \d{{4}}"
 )
+_CLOCK = r"\d{1,3}:\d\d(:\d\d([.,]\d+)?)?( ?[ap]\.?m\.?)?( ?(z|utc|gmt|[-+]\d\d:?(\d\d)?))?"
+_DURATION = (
+    r"(\d+ ?(days?|d),? ?)?[-+]?\d+:\d\d:\d\d([.,]\d+)?"
+    r"|\d+ ?(d|days?|h|hrs?|hours?|m|mins?|minutes?)"
+    r"(,? ?(and )?\d+([.,]\d+)? ?(h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?|ms))+"
+)
+_TIME = re.compile(
+    rf"({_DATE})([T ,]+{_CLOCK})?|\d{{8}}[T_-]?\d{{6}}Z?|{_CLOCK}|{_DURATION}|\d+ [a-z]+ ago",
+    re.IGNORECASE,
+)
+_UNITS_OF_TIME = {"s", "ms", "µs", "μs", "min", "h", "d"}
 _POINT_OR_GROUP = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}")
 _EXPONENT = re.compile(r"[×x·]\s?10$")
 
@@ -109,10 +128,10 @@ def split_cell(cell: SourceCell) -> list[Part] | None:
     raised = re.sub(r"[\s,]", "", raised)
     if not text:
         return []
-    if _DATE.fullmatch(text):
+    if is_time(text):
         return None
     word = text.strip(_SIGNS + " ") or text
-    if _DASH.fullmatch(word):
+    if _is_dash(word):
         return [Part("", "–", marker=raised)]
     if is_not_significant(word) or is_missing(word):
         return [Part("", word, marker=raised)]
@@ -123,6 +142,25 @@ def split_cell(cell: SourceCell) -> list[Part] | None:
         return None
     first, *more = parts
     return [first._replace(marker=first.marker + raised), *more]
+
+
+def _is_dash(word: str) -> bool:
+    return bool(_DASH.fullmatch(word) or is_no_value(word))
+
+
+def is_no_value(text: str) -> bool:
+    """Whether a text is what programs write for a missing value, such as NaN."""
+    return _NO_VALUE.fullmatch(text.strip()) is not None
+
+
+def is_time(text: str) -> bool:
+    """Whether a text is a date, a time of day or a duration with several units."""
+    return _TIME.fullmatch(text.strip()) is not None
+
+
+def is_duration(part: Part) -> bool:
+    """Whether a part is a number with a unit of time."""
+    return part.unit in _UNITS_OF_TIME
 
 
 def _read_number(text: str) -> list[Part] | None:
@@ -146,7 +184,7 @@ def _read_pair(text: str, pattern: re.Pattern[str], roles: Sequence[str]) -> lis
     groups = match.groupdict()
     # In "(0.82 ± 0.05)%" and "0.82 ± 0.05%" the unit belongs to both.
     numbers = [
-        _read_number(groups[name].strip())
+        [Part("", "–")] if _is_dash(groups[name].strip()) else _read_number(groups[name].strip())
         for name in ("first", "second", "third")
         if groups.get(name)
     ]
@@ -173,8 +211,9 @@ def is_numeric(part: Part) -> bool:
 def begins_with_number(text: str) -> bool:
     """Whether a text is rather a value than a name: "~0.3" or "3/4", not "BM25" or "[1] (2a)"."""
     letters, digits = sum(map(str.isalpha, text)), sum(map(str.isdigit, text))
-    is_name = _NAME_WITH_DIGITS.match(text) or letters >= max(10, 4 * digits)
-    return not is_name and re.match(r"\W*\d", text) is not None
+    is_name = _NAME_WITH_DIGITS.match(text) or letters >= max(10, 4 * digits) or is_time(text)
+    starts = re.match(r"\W*\d", text) or _INFINITY.fullmatch(text)
+    return not is_name and starts is not None
 
 
 def _trim(number: str) -> str:

@@ -272,6 +272,46 @@ def test_import_only_shows(folder):
     assert "everycell import README.md table.csv" in out
 
 
+@pytest.mark.parametrize(("measures", "label"), [(93, 12), (12, 60), (3, 200)])
+def test_import_shows_wide_table(folder, monkeypatch, measures, label):
+    """Each heading and value is whole on a line of 80 characters, beside the name of its row."""
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"set_measure_{number}_at_100" for number in range(measures)]
+    rows = ["|".join(["System", *names]), "|".join("-" * (measures + 1))]
+    rows += ["|".join([name * label, *["0.2531"] * measures]) for name in "AB"]
+    Path("t.md").write_text("".join(f"|{row}|\n" for row in rows), encoding="utf-8")
+    lines = call("import", "t.md")[1].partition("Read ")[0].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [word for line in lines for word in line.split() if "set_" in word] == names
+    read = [line.split()[1:] for line in lines if line.startswith("read")]
+    assert sum(words[1:].count("0.2531") for words in read) == 2 * measures
+    assert {words[0][0] for words in read} == {"A", "B"}
+
+
+def test_import_row_names_to_choose(folder):
+    """A column that could name the rows too is not said to name none."""
+    Path("t.md").write_text("|Run name|Paper run|MAP|\n|-|-|-|\n|aa|bb|.1|\n|cc|dd|.2|\n")
+    (note,) = (line for line in call("import", "t.md")[1].splitlines() if "Not imported" in line)
+    assert "Run name already names the rows: Paper run." in note
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("table_1.py", "import os\n\nX = [1, 2]\n", "Python code"),
+        ("table.R", "x <- c(1, 2)\n", "R code"),
+        ("a.ipynb", '{"cells": [{"source": ["<table>"]}]}', "a Jupyter notebook"),
+        ("config.yaml", "a: 1\nb: [1, 2]\n", "settings"),
+        ("a.run", "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.4 t\n", "a run"),
+        ("a.csv", "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.4 t\n" * 9999, "a run"),
+        ("qrels.txt", "q1 0 d1 1\nq1 0 d2 0\n", "relevance judgements"),
+    ],
+)
+def test_import_other_file(folder, name, text, kind):
+    Path(name).write_text(text)
+    assert f"{name} is {kind}" in refused("import", name, "x.csv")
+
+
 @pytest.mark.parametrize(
     ("values", "offers", "is_reported"),
     [
@@ -353,7 +393,7 @@ def test_import_several_tables(folder):
     """Without a number, the tables of the file are listed."""
     Path("a.tex").write_text(BOOKTABS + GRID)
     code, out, err = call("import", "a.tex")
-    assert code == 2 and not out and "1: 6 rows, 6 columns: Effectiveness on DL 2019" in err
+    assert code == 2 and not out and "1: 4 rows, 6 columns: Effectiveness on DL 2019" in err
     assert ("GOV2", "Queries") in imported("a.tex", BOOKTABS + GRID, "--number", "2")
 
 

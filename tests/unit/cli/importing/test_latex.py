@@ -5,6 +5,8 @@ import pytest
 from everycell.base.errors import DataError
 from everycell.cli.importing.latex import latex_tables
 from everycell.cli.importing.latex_source import read_macros
+from everycell.cli.importing.offers import emphasised_claims
+from everycell.cli.importing.tidy import import_table
 
 #: Macros that each stand for the next one.
 CHAIN = "".join(
@@ -38,6 +40,20 @@ def tabular(rows: str) -> str:
 def test_latex_tables_source(rows):
     macros = CHAIN + r"\def\mp{3}\newcommand{\two}[2]{#1#2}"
     assert rows_of(macros + tabular(rows)) == [["A", "3"], ["C", "5"]]
+
+
+@pytest.mark.parametrize(
+    "name", [r"\sokrates{}", r"\sokrates", r"$\sokrates$ 2", r"\textsc{\sokrates}"]
+)
+def test_latex_tables_unknown_command(name):
+    """A command that the file does not define stands for its name, and a line says so."""
+    rows = rf"Model & Acc. \\ {name} & \textbf{{0.5}} \\ BM25 & 0.4"
+    (table,) = latex_tables("a.tex", r"\newcommand{\ours}{Ours}" + tabular(rows))
+    imported = import_table("a.tex", table)
+    assert "sokrates" in imported.cells["model"][0]
+    assert [note.split(": ")[1] for note in imported.notes if "define" in note] == [r"\sokrates."]
+    (offer,) = emphasised_claims(imported.cells)[0]
+    assert offer.sentence.endswith(" the highest Acc.")
 
 
 @pytest.mark.parametrize("cell", [r"\shortstack{12\\345}", r"\makecell[c]{12 \\ 345}"])

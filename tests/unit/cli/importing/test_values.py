@@ -69,6 +69,7 @@ def column_of(*texts: str):
         ("OOM", "OOM", "", ""),
         ("N/A", "N/A", "", ""),
         ("OOM^†", "OOM", "", "†"),
+        *((text, "–", "", "") for text in ("NaN", "nan", "-nan", "None", "null", "<NA>", "NaT")),
     ],
 )
 def test_import_table_spellings(text, value, unit, marker):
@@ -90,6 +91,8 @@ def test_import_table_spellings(text, value, unit, marker):
         ("0.82 (−3.2%)", {"MAP": "0.82", "MAP (in brackets)": "-3.2"}),
         ("0.82† (0.05)", {"MAP": "0.82", "MAP (in brackets)": "0.05"}),
         ("0.82 [0.79, 0.85]", {"MAP": "0.82", "MAP (low)": "0.79", "MAP (high)": "0.85"}),
+        ("0.82 ± nan", {"MAP": "0.82", "MAP ±": "–"}),
+        ("nan (nan)", {"MAP": "–", "MAP (in brackets)": "–"}),
         ("0.82 (0.79–0.85)", {"MAP": "0.82", "MAP (low)": "0.79", "MAP (high)": "0.85"}),
     ],
 )
@@ -128,6 +131,10 @@ def test_import_table_column_decides(texts, values):
         (["0.5", "0.6", "0.8 ± ?"], 4, "0.8 ± ?"),
         # Values that cannot be read do not make a column of text, nor a row of headings.
         (["1m30s", "2h"], 2, "1m30s"),
+        (["0.5", "inf"], 3, "inf"),
+        (["0.5", "0.6", "-Infinity"], 4, "-Infinity"),
+        (["0.5", "∞", "NaN"], 3, "∞"),
+        (["0.5", "0.6", "2026-02-01"], 4, "2026-02-01"),
         (["~0.3", "≈ 0.4", "unknown"], 2, "~0.3"),
         (["0.5", "see text", "3/4", "(1/4)"], 4, "3/4"),
     ],
@@ -149,6 +156,68 @@ def test_import_table_commas_of_other_columns():
     with pytest.raises(DataError) as error:
         import_table("t.md", SourceTable(head + rows, head=1))
     assert (error.value.column, error.value.value) == ("Seconds", "1.234")
+
+
+TIMES = [
+    "2026-02-01T10:56:45-08:00",
+    "2026-02-01T10:56:45.123456Z",
+    "2026-02-01 10:56",
+    "2026-02-01 10:56:45+00:00",
+    "20260201-105645",
+    "01/02/2026",
+    "1/2/26",
+    "1.2.2026",
+    "2026/2/1",
+    "1 Feb 2026",
+    "Feb 1, 2026",
+    "12:30:01",
+    "9:05 pm",
+    "0:00:12.345",
+    "0 days 00:01:02.5",
+    "1h 20m",
+    "1h20min30s",
+    "3 days ago",
+]
+
+
+def with_column(*texts: str):
+    """A table with a column of measures and one of these texts."""
+    rows = [["System", "MAP", "Other"]]
+    rows += [[f"s{number}", f".{number}", text] for number, text in enumerate(texts)]
+    return SourceTable([[SourceCell(text) for text in row] for row in rows], head=1)
+
+
+@pytest.mark.parametrize("more", ["", "–", "text"])
+@pytest.mark.parametrize("time", TIMES)
+def test_import_table_times(time, more):
+    """A column of dates or times is text, in whatever form."""
+    imported = import_table("a.csv", with_column(time, time, more))
+    assert list(imported.cells["value"]) == [".0", ".1", ".2"]
+    assert "does not name the rows: Other." in imported.notes[0]
+
+
+def test_import_table_durations():
+    """Beside `1h 20m`, also `45s` is a time."""
+    imported = import_table("a.csv", with_column("1h 20m", "45s", "2h"))
+    assert "metric" in imported.cells and set(imported.cells["metric"]) == {"MAP"}
+    assert "Other (2 numbers)" in imported.notes[0]
+
+
+@pytest.mark.parametrize("text", ["", "–", "NaN", "None"])
+def test_import_table_empty_column(text):
+    imported = import_table("a.csv", with_column(text, text, ""))
+    assert set(imported.cells["metric"]) == {"MAP"}
+    assert imported.notes == ["Not imported, since it is empty: Other."]
+
+
+@pytest.mark.parametrize("number", ["7", "0.5"])
+@pytest.mark.parametrize("missing", [["NaN"], ["nan", "None", "NaN"]])
+def test_import_table_few_numbers(number, missing):
+    """One number makes a column of values, however many others are missing."""
+    imported = import_table("a.csv", with_column(*missing, number))
+    values = imported.cells.query("metric == 'Other'")["value"]
+    assert list(values) == ["–"] * len(missing) + [number]
+    assert f"{missing[0]}" in imported.notes[0]
 
 
 @pytest.mark.parametrize("text", ["BM25", "0.82/0.75", "a0.5", "0.5 0.6", "✓"])
