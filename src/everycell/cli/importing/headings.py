@@ -160,22 +160,22 @@ def name_rows(
         )
     if groups and not grouped:
         notes.append(f"Not needed to name the rows: {shorten(groups.values())}.")
-    if others := [
+    if alternatives := [
         column
         for column in words
         if column not in columns
         and not table.keys
         and _are_unique(keys_of([column], grouped=False))
     ]:
-        chosen, unchosen = (
+        used_names, unused_names = (
             shorten(label_of_column(table, head, column) for column in columns_of_kind)
-            for columns_of_kind in (columns, others)
+            for columns_of_kind in (columns, alternatives)
         )
         notes.append(
-            f"Not imported, since {chosen} already names the rows: {unchosen}. To choose it, "
-            f"remove {chosen} from the source."
+            f"Not imported, since {used_names} already names the rows: {unused_names}. To choose "
+            f"it, remove {used_names} from the source."
         )
-    if unused := [column for column in texts if column not in [*columns, *others]]:
+    if unused := [column for column in texts if column not in [*columns, *alternatives]]:
         headings = []
         for column in unused:
             _refuse_numbers(path, table, head, body, column)

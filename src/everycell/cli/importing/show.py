@@ -62,8 +62,8 @@ def _blocks(
         )
         for column in [*imported.labels, *sorted({column for _, column in read})]
     }
-    most = max(1, left // 2 // len(imported.labels) - 2)
-    labels = {column: min(widths[column], most, _WIDEST) for column in imported.labels}
+    widest_label = max(1, left // 2 // len(imported.labels) - 2)
+    labels = {column: min(widths[column], widest_label, _WIDEST) for column in imported.labels}
     #: A column that has a block of its own.
     widest = min(_WIDEST, max(1, left - sum(labels.values()) - 2 * len(labels)))
     block = dict(labels)
