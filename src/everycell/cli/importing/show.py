@@ -62,8 +62,9 @@ def _blocks(
         )
         for column in [*imported.labels, *sorted({column for _, column in read})]
     }
-    widest_label = max(1, left // 2 // len(imported.labels) - 2)
-    labels = {column: min(widths[column], widest_label, _WIDEST) for column in imported.labels}
+    labels = {column: min(widths[column], _WIDEST) for column in imported.labels}
+    while sum(labels.values()) > 2 * left // 3 and max(labels.values()) > 1:
+        labels[max(labels, key=labels.__getitem__)] -= 1
     #: A column that has a block of its own.
     widest = min(_WIDEST, max(1, left - sum(labels.values()) - 2 * len(labels)))
     block = dict(labels)
