@@ -17,7 +17,8 @@ from unicodedata import normalize
 from everycell.base.files import write_json
 from everycell.base.installation import requirement, wheel_file
 from everycell.base.untrusted import RATIO, UNPACKED, parse_json, printable_line
-from everycell.cli.originals import remove_originals
+from everycell.cli.named_works import ANONYMOUS, replace_own
+from everycell.cli.originals import addresses_of_originals, remove_originals
 from everycell.cli.readable import (
     LEVELS,
     STREAM_SIZE,
@@ -33,7 +34,6 @@ from everycell.records.papers import Paper
 
 logger = logging.getLogger(__name__)
 
-ANONYMOUS = "Anonymous"
 AUTHOR, FAMILY_NAME = "an author", "an author's family name"
 FIRST_NAME, LOGIN = "an author's first name", "a login of an author's name"
 HOST, USER, GIT_USER = "a host", "a user name", "Git's user.name"
@@ -55,6 +55,8 @@ HOME = re.compile(
 )
 #: Account and name of a repository at the end of its address.
 REPOSITORY = re.compile(r"[/:]([\w.-]+)/([\w.-]+?)(?:\.git)?/?$")
+#: The same without the address, as a word that is searched for.
+PAIR = re.compile(r"([\w.-]+)/([\w.-]+)")
 #: Shortest spelling without accents that is searched for, since short ones are words.
 SHORTEST = 5
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
@@ -135,10 +137,24 @@ def _spellings(name: str) -> list[str]:
     return list(dict.fromkeys([normalize("NFC", name), *variants]))
 
 
-def anonymise(copy: Path, papers: Mapping[str, Paper]) -> None:
+def anonymise(copy: Path, papers: Mapping[str, Paper], forbidden: Mapping[str, str]) -> None:
     """Remove names from records and texts, and hosts and commits from receipts."""
     names = sorted(authors_of(papers), key=len, reverse=True)
-    for path in [*copy.glob("published/*/*.yaml"), *copy.glob("*.*"), copy / "LICENSE"]:
+    records = [*copy.glob("published/*/*.yaml")]
+    own = {word: meaning for word, meaning in forbidden.items() if _is_repository(word, meaning)}
+    for path in records:
+        for address in addresses_of_originals(path.read_text(encoding="utf-8")):
+            if match := REPOSITORY.search(address):
+                own[f"{match[1]}/{match[2]}"] = ""
+    patterns = [re.compile(_pattern(word, meaning)) for word, meaning in own.items()]
+
+    def is_own(text: str) -> bool:
+        return any(pattern.search(text) for pattern in patterns)
+
+    for path in records:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(replace_own(text, is_own), encoding="utf-8")
+    for path in [*records, *copy.glob("*.*"), copy / "LICENSE"]:
         if path.is_file():
             text = remove_originals(path.read_text(encoding="utf-8"))
             for name in names:
@@ -153,6 +169,10 @@ def anonymise(copy: Path, papers: Mapping[str, Paper]) -> None:
         receipt["execution"]["host"] = ANONYMOUS.lower()
         receipt["code"]["commit"] = None
         write_json(path, with_hashes(receipt))
+
+
+def _is_repository(word: str, meaning: str) -> bool:
+    return meaning == ACCOUNT or PAIR.fullmatch(word) is not None
 
 
 def suspicions(papers: Mapping[str, Paper]) -> dict[str, str]:
@@ -243,6 +263,11 @@ def _pattern(word: str, meaning: str) -> str:
     if meaning == ACCOUNT:
         # As part of an address.
         return rf"(?i)[/@:]{escaped}(?=[/.]){_END}"
+    if match := PAIR.fullmatch(word):
+        # Two ordinary words need the slash.
+        between = "/" if (match[1] + match[2]).isalpha() else r"[\W_]{1,3}"
+        account, name = map(re.escape, match.groups())
+        return rf"(?i){_START}{account}{between}{name}{_END}"
     if word.lower() == word.upper() and not word.isascii():
         return escaped  # of a script without spaces
     is_one_word = meaning in (HOST, GIT_USER) and word.isalpha()

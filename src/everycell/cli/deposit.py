@@ -28,6 +28,7 @@ from everycell.cli.anonymous import (
     suspicions,
 )
 from everycell.cli.crate import copy_project, pack, refuse_link
+from everycell.cli.named_works import warn_of_works
 from everycell.cli.new_paper import INSTALL
 from everycell.cli.placeholders import find_placeholders
 from everycell.cli.secret_files import refuse_secrets
@@ -89,7 +90,7 @@ def write_deposit(
         registry = load_registry()
         if papers:
             if anonymous:
-                anonymise(copy, papers)
+                anonymise(copy, papers, forbidden)
                 papers = load_papers(copy / "published")
                 registry = load_registry(copy)
             _write_metadata(copy, project, papers, anonymous=anonymous)
@@ -103,6 +104,7 @@ def write_deposit(
             refuse_secrets(draft)
             if anonymous:
                 refuse_identities(draft, forbidden, suspicious)
+                warn_of_works(draft)
     return out
 
 

@@ -9,15 +9,20 @@ _SPELLINGS = {
     "map": "AP", "ap": "AP", "mean ap": "AP", "mrr": "RR", "rr": "RR", "ndcg": "nDCG",
     "recall": "R", "r": "R", "precision": "P", "prec": "P", "prec.": "P", "p": "P",
     "hit": "Success", "hits": "Success", "success": "Success", "s": "Success", "r-prec": "Rprec",
-    "rprec": "Rprec", "bpref": "Bpref", "err": "ERR",
+    "rprec": "Rprec", "recip_rank": "RR", "bpref": "Bpref", "err": "ERR",
 }  # fmt: skip
+
+#: A name with a cut-off. A hyphen is no sign before it: R-1 is ROUGE-1.
+_WITH_CUTOFF = re.compile(
+    r"(.+?)(?:(?:\s?@\s?|[\s_-]at[\s_-]|_)(\d{1,9})(k?))?", re.ASCII | re.IGNORECASE
+)
 
 
 def measure_of(name: str) -> str | None:
     """Measure in ir_measures' notation that a published name means; None if it means none.
 
     Names of ir_measures come first, then those of trec_eval (`ndcg_cut_10`), then spellings that
-    differ in case or in the sign before the cut-off (`ndcg@10`, `Recall@1k`).
+    differ in case or in the sign before the cut-off (`ndcg@10`, `Recall@1k`, `mrr_at_10`).
     """
     import ir_measures
 
@@ -39,10 +44,9 @@ def measure_of(name: str) -> str | None:
         pass
     else:
         return str(measure)
-    spelling, at, cutoff = name.partition("@")
-    base = _SPELLINGS.get(spelling.strip().lower())
-    match = re.fullmatch(r"(\d{1,9})(k?)", cutoff.strip(), re.ASCII | re.IGNORECASE)
-    if base is None or (at and match is None):
+    match = _WITH_CUTOFF.fullmatch(name.strip())
+    base = _SPELLINGS.get(match[1].lower()) if match else None
+    if match is None or base is None:
         return None
-    depth = f"@{int(match[1]) * (1000 if match[2] else 1)}" if match else ""
+    depth = f"@{int(match[2]) * (1000 if match[3] else 1)}" if match[2] else ""
     return base + depth if is_known(base + depth) else None

@@ -84,8 +84,7 @@ def repositories_of(originals: Iterable[Original]) -> Iterator[dict[str, str]]:
 def remove_originals(text: str) -> str:
     """A record or a paper.yaml without addresses and commits of originals."""
     text = _NOTE.sub("", text)
-    # Only paper.yaml has a publication.
-    if _HOLDS not in text or not re.search("^publication:", text, re.MULTILINE):
+    if not _has_originals(text):
         return text
     content: dict[str, Any] = yaml.safe_load(text)
     publication = content["publication"]
@@ -93,6 +92,17 @@ def remove_originals(text: str) -> str:
         entry for entry in publication["data"] if not entry["holds"].startswith(_HOLDS)
     ]
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def addresses_of_originals(text: str) -> list[str]:
+    """Addresses of the repositories of originals in a paper.yaml."""
+    entries = yaml.safe_load(text)["publication"]["data"] if _has_originals(text) else []
+    return [entry["url"] for entry in entries if entry["holds"].startswith(_HOLDS)]
+
+
+def _has_originals(text: str) -> bool:
+    # Only paper.yaml has a publication.
+    return _HOLDS in text and re.search("^publication:", text, re.MULTILINE) is not None
 
 
 def _plain(text: str) -> str:

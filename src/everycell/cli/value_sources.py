@@ -45,16 +45,21 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
         parts.append(part)
         lines += lines_of_part
         notes += comments
-    reproduced = pd.concat(parts, ignore_index=True).fillna("")
+    renamed, comments = _rename_columns(parts, cells, keys)
+    notes += comments
+    reproduced = pd.concat(renamed, ignore_index=True).fillna("")
     adapted, comments = _adapt(reproduced, cells, keys)
     notes += comments
-    for path, part in zip(paths, parts, strict=True):
+    for path, own, part in zip(paths, parts, renamed, strict=True):
         # Columns that only another file has are blank here.
         columns = [key for key in key_columns(adapted) if key in part or key not in reproduced]
         if set(columns) != set(keys):
+            absent = {key: [*cells[key].unique()] for key in keys if key not in part}
+            names = "; ".join(f"{key}: {_list(names)}" for key, names in absent.items())
             raise RecordError(
-                f"{path}: the key columns are {', '.join(key_columns(part))}, but those of "
-                f"{table} are {', '.join(keys)}; use the same columns in both files."
+                f"{path}: the key columns are {', '.join(key_columns(own))}, but those of "
+                f"{table} are {', '.join(keys)}; use the same columns in both files"
+                f"{f', or the published names ({names})' * bool(names)}."
             )
     published = cells.set_index(keys).index
     produced = adapted.set_index(keys).index
@@ -122,6 +127,34 @@ def _read_reproduced(path: Path) -> tuple[pd.DataFrame, list[str], list[str]]:
     return imported.cells, rows, [f"{path}: imported {len(rows)} values.", *imported.notes]
 
 
+def _rename_columns(
+    parts: Sequence[pd.DataFrame], cells: pd.DataFrame, keys: Sequence[str]
+) -> tuple[list[pd.DataFrame], list[str]]:
+    """Reproduced values with columns as published if they share names, and notes on these."""
+    candidates: dict[str, list[str]] = {}
+    for own in dict.fromkeys(own for part in parts for own in key_columns(part)):
+        files = [part for part in parts if own in part]
+        names = {normalise_name(name) for part in files for name in part[own]}
+        candidates[own] = [
+            key
+            for key in keys
+            if own not in keys
+            and not any(key in part for part in files)
+            and not names.isdisjoint(map(normalise_name, cells[key]))
+        ]
+    renamed, notes = [], []
+    for part in parts:
+        matches = [candidates[own] for own in key_columns(part)]
+        columns = {
+            own: candidates[own][0]
+            for own in key_columns(part)
+            if len(candidates[own]) == 1 and matches.count(candidates[own]) == 1
+        }
+        renamed.append(part.rename(columns=columns))
+        notes += [f"Read: the column {own} as {key}." for own, key in columns.items()]
+    return renamed, [*dict.fromkeys(notes)]
+
+
 def _adapt(
     reproduced: pd.DataFrame, cells: pd.DataFrame, keys: Sequence[str]
 ) -> tuple[pd.DataFrame, list[str]]:
@@ -131,11 +164,6 @@ def _adapt(
     their own, and write shares where papers print percentages.
     """
     adapted, notes = reproduced.copy(), []
-    own = [key for key in key_columns(reproduced) if key not in keys]
-    absent = [key for key in keys if key not in reproduced]
-    if len(own) == len(absent) == 1 and _share_names(reproduced[own[0]], cells[absent[0]]):
-        notes.append(f"Read: the column {own[0]} as {absent[0]}.")
-        adapted = adapted.rename(columns={own[0]: absent[0]})
     for column in key_columns(adapted):
         if column not in keys and reproduced[column].nunique() == 1:
             notes.append(f"Left out: the column {column}, which is always {reproduced[column][0]}.")
@@ -210,10 +238,6 @@ def _match_names(
             notes.append(f"Left out: {number} of {names}, which the published table lacks.")
             reproduced = reproduced[is_cell]
     return reproduced, notes
-
-
-def _share_names(own: pd.Series, published: pd.Series) -> bool:
-    return not set(map(normalise_name, own)).isdisjoint(map(normalise_name, published))
 
 
 def _meaning_of_measure(name: str) -> str:

@@ -518,7 +518,7 @@ def test_anonymise_receipt_stays_valid(tmp_path):
         checkout={"commit": "c0ffee", "changed": []},
     )
     (tmp_path / "config.yaml").write_text("repository: https://host/ada/bees\n")
-    anonymous.anonymise(tmp_path, {"paper2026": paper()})
+    anonymous.anonymise(tmp_path, {"paper2026": paper()}, {})
     receipt = read_receipt(path)
     assert (receipt["execution"]["host"], receipt["code"]["commit"]) == ("anonymous", None)
     assert "ada" not in (tmp_path / "config.yaml").read_text()

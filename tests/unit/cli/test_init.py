@@ -285,6 +285,8 @@ def test_init_values_of_other_cells(folder):
         (["recall_1000", "success_1"], ["Recall@1k", "Hit@1"]),
         (["MAP", "P@1", "num_q", "gm_map"], ["MAP", "P@1"]),
         (["f1", "EM-Score"], ["F1", "EM score"]),
+        (["recall_100", "ndcg_cut_10"], ["recall_at_100", "ndcg_at_10"]),
+        (["RR@10", "P_10"], ["mrr_at_10", "P @ 10"]),
     ],
 )
 def test_init_values_under_other_names(folder, names, published):
@@ -373,6 +375,39 @@ def test_init_values_of_one_system(folder, model):
     code, out, _ = call("init", "smith2026", *options)
     assert code == 0 and ("Added: the column system" in out) == (not model)
     assert ("Read: the column model as system" in out) == bool(model)
+
+
+@pytest.mark.parametrize(
+    ("published", "own"),
+    [
+        (["run_name"], ["system"]),
+        (["system"], ["run_name", "model"]),
+        (["label"], ["label", "model"]),
+    ],
+)
+def test_init_values_with_another_key(folder, published, own):
+    """A column that shares names with a published one is read as that, in each file."""
+    lines = TABLE.replace("system", published[0]).splitlines(keepends=True)
+    (folder / "table.csv").write_text("".join(lines))
+    files = {f"{name}.csv": lines[row : row + 2] for name, row in zip(own, (1, 3), strict=False)}
+    if len(own) == 1:
+        files[f"{own[0]}.csv"] = lines[1:]
+    for name, rows in files.items():
+        text = "".join(rows).lower().replace("0.5\n", "0.51\n")
+        (folder / name).write_text(f"{name.removesuffix('.csv')},metric,value\n{text}")
+    code, out, _ = call("init", "smith2026", "--table", "table.csv", "--values", *files)
+    assert code == 0 and out.count("Read: the column") == len({*own} - {*published})
+    assert "Not run" not in out and len(record(Path("smith2026")).get("not_run", [])) == 0
+
+
+@pytest.mark.parametrize(
+    "rows", ["First,Second", "First,First", "1,Dense"], ids=["both", "the same", "neither"]
+)
+def test_init_values_with_unclear_keys(folder, rows):
+    """Two columns of one file may both mean a published one, or none of them."""
+    (folder / "values.csv").write_text(f"model,variant,metric,value\n{rows},MAP,0.7\n1,2,P@1,0.5\n")
+    message = refused("init", "--table", "table.csv", "--values", "values.csv", "smith2026")
+    assert "values.csv: the key columns are model" in message and "First, Second" in message
 
 
 @pytest.mark.parametrize("option", ["--table", "--values"])

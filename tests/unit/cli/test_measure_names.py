@@ -23,8 +23,31 @@ from everycell.cli.measure_names import measure_of
         ("R@1K", "R@1000"),
         ("Prec@5", "P@5"),
         ("Hit@1", "Success@1"),
+        ("mrr_at_10", "RR@10"),
+        ("mrr_10", "RR@10"),
+        ("recall @ 10", "R@10"),
+        ("recip_rank_10", "RR@10"),
+        ("ndcg_at_10", "nDCG@10"),
+        ("recall_at_100", "R@100"),
+        ("Recall at 1k", "R@1000"),
         # A family, measures without a cut-off, and no measures.
-        *((name, None) for name in ("ndcg_cut", "official", "p", "R", "F1", "DL 2019", "", "@10")),
+        *(
+            (name, None)
+            for name in (
+                "ndcg_cut",
+                "official",
+                "p",
+                "R",
+                "F1",
+                "DL 2019",
+                "",
+                "@10",
+                "R-1",
+                "_at_10",
+                "mrr_at_",
+                "mrr_at_x",
+            )
+        ),
     ],
 )
 def test_measure_of(name, measure):
