@@ -111,7 +111,9 @@ def check_deposits_run_elsewhere(environment: Environment, repository: Path, fol
         # One job gets all files of data/.
         jobs = set(re.findall(r"^fetch\S*", outputs[2], re.MULTILINE))
         assert jobs == {"fetch_own_paper2026-data"}
-        assert INSTALL_LOCKED in (unpacked / "README.md").read_text(encoding="utf-8")
+        readme = (unpacked / "README.md").read_text(encoding="utf-8")
+        assert INSTALL_LOCKED in readme and "you fill in" not in readme
+        assert re.search(r"It needs Python 3\.\d+ on Linux", readme)
         texts = {
             path: path.read_text(encoding="utf-8", errors="ignore")
             for path in unpacked.rglob("*")

@@ -29,7 +29,7 @@ from everycell.cli.anonymous import (
 )
 from everycell.cli.crate import copy_project, pack, refuse_link
 from everycell.cli.named_works import warn_of_works
-from everycell.cli.new_paper import INSTALL
+from everycell.cli.new_paper import INSTALL, PYTHON
 from everycell.cli.placeholders import find_placeholders
 from everycell.cli.secret_files import refuse_secrets
 from everycell.config import repository_of
@@ -216,12 +216,11 @@ def _write_metadata(
         if wheel:
             (copy / WHEELS).mkdir(exist_ok=True)
             shutil.copy(wheel, copy / WHEELS)
+        version = ".".join(map(str, sys.version_info[:2]))
         address = f"./{WHEELS / wheel.name}" if wheel else requirement(released=anonymous)
         files |= {
             LOCK: "\n".join([address, *locked_requirements(needed)]) + "\n",
-            "Dockerfile": DOCKERFILE.format(
-                version=".".join(map(str, sys.version_info[:2])), lock=LOCK
-            ),
+            "Dockerfile": DOCKERFILE.format(version=version, lock=LOCK),
         }
         if wheel or anonymous:
             # A path of this machine, or the address of a fork.
@@ -232,6 +231,7 @@ def _write_metadata(
             text = path.read_text(encoding="utf-8")
             # Not the beginning of another command, such as `pip install ./src`.
             text = re.sub(rf"{re.escape(INSTALL)}(?![\w./-])", INSTALL_LOCKED, text)
+            text = text.replace(PYTHON, f"Python {version}")
             path.write_text(text, encoding="utf-8")
     for name, text in files.items():
         if not (copy / name).exists():

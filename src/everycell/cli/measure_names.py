@@ -12,6 +12,11 @@ _SPELLINGS = {
     "rprec": "Rprec", "recip_rank": "RR", "bpref": "Bpref", "err": "ERR",
 }  # fmt: skip
 
+#: A name with a cut-off. A hyphen is no sign before it: R-1 is ROUGE-1.
+_WITH_CUTOFF = re.compile(
+    r"(.+?)(?:(?:\s?@\s?|[\s_-]at[\s_-]|_)(\d{1,9})(k?))?", re.ASCII | re.IGNORECASE
+)
+
 
 def measure_of(name: str) -> str | None:
     """Measure in ir_measures' notation that a published name means; None if it means none.
@@ -39,9 +44,7 @@ def measure_of(name: str) -> str | None:
         pass
     else:
         return str(measure)
-    # Not a hyphen: R-1 is ROUGE-1.
-    pattern = r"(.+?)(?:(?:\s?@\s?|[\s_-]at[\s_-]|_)(\d{1,9})(k?))?"
-    match = re.fullmatch(pattern, name.strip(), re.ASCII | re.IGNORECASE)
+    match = _WITH_CUTOFF.fullmatch(name.strip())
     base = _SPELLINGS.get(match[1].lower()) if match else None
     if match is None or base is None:
         return None

@@ -45,6 +45,8 @@ REPOSITORY_TEMPLATES = {
 }
 #: How a clone of a new repository is installed, in its README and its pyproject.toml.
 INSTALL = "python -m pip install ."
+#: Versions that a clone runs on; a deposit has the requirements of one.
+PYTHON = "Python 3.11, 3.12 or 3.13"
 #: File of a new paper -> its template.
 PAPER_TEMPLATES = {
     "published/{key}/paper.yaml": "paper.yaml.j2",
@@ -79,7 +81,7 @@ def make_repository(folder: Path, key: str, source: TableSource) -> None:
         _write_files(
             root,
             REPOSITORY_TEMPLATES,
-            {"key": key, "requirement": requirement(), "install": INSTALL},
+            {"key": key, "requirement": requirement(), "install": INSTALL, "python": PYTHON},
         )
         write_schemas(root / "workflow" / "schemas")
         _write_paper(root, key, source)

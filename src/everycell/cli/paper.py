@@ -127,7 +127,10 @@ def init(
     for note in source.notes:
         echo(note)
     echo(f"Next: cd {shlex.quote(str(folder))} && snakemake --cores 2")
-    echo("Then open results/index.html in a browser; README.md lists the files to fill in.")
+    echo(
+        "Then open results/index.html in a browser. Before a deposit, fill in paper.yaml and "
+        f"registry.yaml in published/{key}."
+    )
 
 
 init.command_class = GreedyOptions  # type: ignore[attr-defined]
@@ -259,7 +262,10 @@ def add_data(
     ] = None,
     licence: Annotated[
         str | None,
-        typer.Option(help="Licence of a new data set, such as CC-BY-4.0; default: none stated."),
+        typer.Option(
+            help="Licence of a new data set, such as CC-BY-4.0, or `none stated`; by default to be "
+            "filled in before a deposit."
+        ),
     ] = None,
     feeds: Annotated[
         list[str] | None,
@@ -273,7 +279,7 @@ def add_data(
 ) -> None:
     """Fetch a file, and add its address and hash to registry.yaml."""
     from everycell.base.yaml import read_model
-    from everycell.cli.placeholders import EXAMPLE_DATA
+    from everycell.cli.placeholders import EXAMPLE_DATA, PLACEHOLDERS
     from everycell.records.papers import PaperFile
     from everycell.records.registry import read_part
     from everycell.sources.additions import add_file
@@ -292,7 +298,8 @@ def add_data(
         set_name not in sets or sets[set_name].paper == EXAMPLE_DATA
     ):
         record = read_model(folder / "paper.yaml", PaperFile, RecordError)
-        facts = {"authors": record.authors, "paper": record.title, "licence": "none stated"}
+        facts = {"authors": record.authors, "paper": record.title}
+        facts["licence"] = PLACEHOLDERS["licence"]
     options = {"authors": authors, "licence": licence, "feeds": feeds}
     key = add_file(
         project.ROOT,

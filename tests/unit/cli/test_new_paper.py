@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from command_line import call, refused
 
+from everycell.cli.placeholders import PLACEHOLDERS
 from everycell.cli.table_sources import EXAMPLE
 from everycell.records.papers import load_papers
 from everycell.records.registry import load_registry
@@ -232,7 +233,8 @@ def test_new_paper_complete(project):
     call("paper", "add-data", "smith2026", "my.run", "--as", "first.run", "--replace")
     now = load_registry(project).sets["smith2026-data"]
     assert description == "synthetic example files" and now.paper == "Title of the paper"
-    assert now.licence == "none stated"
+    # Nobody looked for a licence, so that a deposit is refused until somebody has.
+    assert now.licence in PLACEHOLDERS.values()
     missing = "The files of smith2026 already exist. Snakefile: the rules of smith2026 are "
     assert missing in refused("paper", "new", "smith2026")
     assert "Snakefile: the rules of smith2026 are not included; add" in refused("make", "smith2026")

@@ -53,17 +53,18 @@ def _blocks(
     rows = imported.table.rows
     #: Width of the first column, which says `source` or `read`, with its distance.
     left = width - len("source  ")
-    widths = {
-        column: max(
-            *(cell_len(row[column].text) for row in rows[: imported.head]),
-            *(cell_len(row[column].source) for row in rows[imported.head :]),
-            *(cell_len(line) for row in range(len(rows)) for line in read.get((row, column), [])),
-            1,
-        )
-        for column in [*imported.labels, *sorted({column for _, column in read})]
-    }
-    widest_label = max(1, left // 2 // len(imported.labels) - 2)
-    labels = {column: min(widths[column], widest_label, _WIDEST) for column in imported.labels}
+    lines: dict[int, list[str]] = {column: [] for column in imported.labels}
+    for (row, column), values in sorted(read.items(), key=lambda item: item[0][1]):
+        lines.setdefault(column, []).extend([rows[row][column].source, *values])
+    for row in {row for row, _ in read}:
+        for column in imported.labels:
+            lines[column].append(rows[row][column].source)
+    for column, texts in lines.items():
+        texts += (row[column].text for row in rows[: imported.head])
+    widths = {column: max(1, *map(cell_len, texts)) for column, texts in lines.items()}
+    labels = {column: min(widths[column], _WIDEST) for column in imported.labels}
+    while sum(labels.values()) > 2 * left // 3 and max(labels.values()) > 1:
+        labels[max(labels, key=labels.__getitem__)] -= 1
     #: A column that has a block of its own.
     widest = min(_WIDEST, max(1, left - sum(labels.values()) - 2 * len(labels)))
     block = dict(labels)
@@ -82,10 +83,11 @@ def _preview(
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     for width in [None, *columns.values()]:
         table.add_column(overflow="fold", width=width)
+    rows_read = {row for row, _ in read}
     for index, row in enumerate(imported.table.rows):
         if index < imported.head:
             table.add_row("", *(row[column].text for column in columns), style="bold")
-        elif any((index, column) in read for column in columns):
+        elif index in rows_read:
             table.add_row("source", *(row[column].source for column in columns), style="dim")
             labels = {column: [row[column].text] for column in imported.labels}
             values = [read.get((index, column), labels.get(column, [])) for column in columns]
