@@ -46,6 +46,7 @@ from everycell.verdicts.headlines import (
     headlines,
 )
 from everycell.verdicts.reports import (
+    GIVEN_COMPARED,
     STATES,
     VERDICTS,
     Result,
@@ -80,8 +81,9 @@ def list_results(
     """List artefacts and tiers with state, verdicts and claims."""
     papers = project.papers()
     state = state and state.replace("-", " ")
-    if state not in (None, *STATES):
-        raise RecordError(f"--state is {state!r}; expected one of {', '.join(STATES)}.")
+    states = (*STATES, GIVEN_COMPARED)
+    if state not in (None, *states):
+        raise RecordError(f"--state is {state!r}; expected one of {', '.join(states)}.")
     index = Names(papers)
     selections = [index.find(name) for name in names or ["all"]]
 
@@ -375,9 +377,16 @@ def _summary_line(counts: Counts) -> str:
     described = f": {describe_verdicts(verdicts)}" if counts.reproduced else ""
     parts = [
         f"{counts.states['reproduced']} of {pluralise(counts.artefacts, 'artefact')} reproduced",
-        f"{counts.states['surrogate']} run on surrogate data",
+        *(
+            f"{counts.states[state]} {words}"
+            for state, words in {
+                GIVEN_COMPARED: "with given values only",
+                "surrogate": "run on surrogate data",
+            }.items()
+            if counts.states[state]
+        ),
     ]
     cells = [f"{counts.reproduced:,} of {counts.published:,} cells reproduced{described}"]
     if of_given := counts.verdicts(origin="given"):
         cells.append(f"{of_given.total():,} given: {describe_verdicts(of_given)}")
-    return f"{', '.join(parts[: 1 + bool(counts.states['surrogate'])])}; {'; '.join(cells)}."
+    return f"{', '.join(parts)}; {'; '.join(cells)}."

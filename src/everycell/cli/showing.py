@@ -187,7 +187,7 @@ def _state(result: Result) -> str:
     declared_state = result.artefact.record.tiers[result.tier].state
     if result.report.state == "not run":
         return "no rule yet" if declared_state == "not run" else "not run"
-    return result.report.state
+    return result.report.shown_state
 
 
 def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
@@ -200,8 +200,9 @@ def _show_artefact(artefact: Artefact, results: Sequence[Result]) -> None:
         for result in reversed(results)
         if is_reproduced(result)
     }
+    states = {result.tier: result.report.shown_state for result in results}
     for tier, cells in tables.items():
-        _print_heading(console, f"{tier}: reproduced")
+        _print_heading(console, f"{tier}: {states[tier]}")
         _print_grid(console, verdict_grid(artefact, cells), _lines_of_judged)
         _print_legend(console, cells)
     if not tables and not artefact.cells.empty:
@@ -367,7 +368,7 @@ def _print_claims(console: Console, result: Result) -> None:
 
 def _print_state(console: Console, artefact: Artefact, result: Result) -> None:
     record = artefact.record.tiers[result.tier]
-    print_paragraph(console, f"{result.tier}: {result.report.state} (needs {record.needs})")
+    print_paragraph(console, f"{result.tier}: {result.report.shown_state} (needs {record.needs})")
     if record.state in RUNNABLE:
         console.print(
             f"  everycell make results/{result.tier}/{artefact.id}.verdicts.json", soft_wrap=True

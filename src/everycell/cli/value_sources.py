@@ -102,7 +102,7 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
         cells,
         {name: values},
         "Published values",
-        "reproduced values",
+        "values computed elsewhere",
         {"values": name},
         not_run=not_run,
         table=table,

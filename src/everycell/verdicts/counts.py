@@ -159,7 +159,7 @@ def count_chapters(
                 state = next((s for s in ("quoted", "drawing") if s in states), "not run")
                 counts.states[state] += 1
                 continue
-            counts.states[entry.report.state] += 1
+            counts.states[entry.report.shown_state] += 1
             report = entry.report
             basis = basis_of_table(report.state, report.cells, report.origin)
             counts.artefacts_without_data += basis == "other cells"
@@ -258,7 +258,7 @@ def summary_row(entry: Result) -> dict[str, Any]:
     return {
         "id": report.artefact,
         "tier": report.tier,
-        "state": report.state,
+        "state": report.shown_state,
         "verdicts": report.verdicts,
         "explained": explained_by_source(report.cells),
         "claims": {outcome: claims[outcome] for outcome in (*TESTED, UNTESTABLE, NOT_RUN)},

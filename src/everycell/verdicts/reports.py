@@ -55,6 +55,8 @@ Outcome = Literal[
     "not run",
     "without published numbers",
 ]
+#: State, as shown, of a result whose compared values were all given, so that none was reproduced.
+GIVEN_COMPARED = "given values compared"
 #: Verdicts on a reproduced value.
 ON_REPRODUCED: tuple[Verdict, ...] = (
     "equal",
@@ -240,6 +242,12 @@ class Report(Strict):
     notes: list[str] = []
     #: Hash of the report and its sources (`everycell.verdicts.results.seal_of`).
     seal: str = ""
+
+    @property
+    def shown_state(self) -> str:
+        """State as users read it: given values are compared, but not reproduced."""
+        origins = {cell.origin for cell in self.cells if cell.verdict in ON_REPRODUCED}
+        return GIVEN_COMPARED if origins == {"given"} else self.state
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
 """Counts of reproduced artefacts and values of a paper."""
 
+import dataclasses
 import re
 from collections import Counter
 
 import pandas as pd
+import pytest
 from page import toys
 from unit.toy_papers import CELLS, RECORD, write_paper
 
@@ -13,7 +15,7 @@ from everycell.cli.results import _summary_line
 from everycell.records.papers import load_papers
 from everycell.records.tables import Derived
 from everycell.render.page.pages import pages_of
-from everycell.verdicts.counts import Counts, count_chapters
+from everycell.verdicts.counts import Counts, count_chapters, summary_row
 from everycell.verdicts.headlines import claim_lines, headline, headlines
 from everycell.verdicts.reports import VERDICTS, Result
 from everycell.verdicts.verdicts import NO_AUDITS, report
@@ -64,6 +66,20 @@ def test_summary_line_given(tmp_path):
     line = _summary_line(counts)
     assert line.endswith("0 of 4 cells reproduced; 4 given: 3 equal, 1 different.")
     assert "surrogate" not in line and not claim_lines(Counts(cells=counts.cells))
+
+
+@pytest.mark.parametrize(("number", "reproduced"), [(0, 1), (3, 1), (4, 0)])
+def test_summary_line_all_given(tmp_path, number, reproduced):
+    """A result is reproduced if one of its values is; if all are given, it says so."""
+    papers, [result] = toy(tmp_path, "released")
+    judged = result.report.cells
+    cells = [cell.model_copy(update={"origin": "given"}) for cell in judged[:number]]
+    report = result.report.model_copy(update={"cells": cells + judged[number:]})
+    entry = dataclasses.replace(result, report=report)
+    line = _summary_line(count_chapters(papers, [entry])["toy", "1"])
+    assert line.startswith(f"{reproduced} of 1 artefact reproduced")
+    assert ("1 with given values only" in line) == (summary_row(entry)["state"] != "reproduced")
+    assert ("1 with given values only" in line) == (not reproduced)
 
 
 def test_summary_surrogate_data(tmp_path):

@@ -40,7 +40,10 @@ class Summary:
     @property
     def states(self) -> Counter[str]:
         """Number of artefacts by state."""
-        return Counter(artefact.state for artefact in self.artefacts)
+        return Counter(
+            artefact.deepest.shown_state if artefact.deepest else artefact.state
+            for artefact in self.artefacts
+        )
 
     @cached_property
     def cells(self) -> dict[str, int]:

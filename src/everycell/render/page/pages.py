@@ -29,7 +29,7 @@ from everycell.render.table_files import html_environment
 from everycell.render.vocabulary import GROUPS, OUTCOMES, VERDICTS, section_and_page
 from everycell.verdicts.counts import UNTESTABLE, ClaimClass, best_entries, cells_of, claims_of
 from everycell.verdicts.headlines import HEADLINES
-from everycell.verdicts.reports import CAUSE_NAMES, STATES, UNCOUNTED, Result
+from everycell.verdicts.reports import CAUSE_NAMES, GIVEN_COMPARED, STATES, UNCOUNTED, Result
 
 INDEX = "index.html"
 #: Longer lists of differences are collapsed.
@@ -127,6 +127,7 @@ def page_environment() -> Environment:
             "verdicts": VERDICTS,
             "groups": GROUPS,
             "states": STATES,
+            "given": GIVEN_COMPARED,
             "runnable": RUNNABLE,
             "outcomes": OUTCOMES,
             "places": CAUSE_NAMES,
@@ -151,9 +152,11 @@ def _render(template: str, scripts: Sequence[str], **variables: Any) -> bytes:
 def _badge(page: Page) -> bytes:
     """Badge for a README: how many numbers equal the published ones, and how many were not run."""
     verdicts = page.headlines.get(next(iter(HEADLINES)), Counter())
-    not_run = page.numbers_not_run
+    of_given, not_run = page.counts.verdicts(origin="given"), page.numbers_not_run
     label = "everycell"
     message = f"{verdicts['equal']} of {verdicts.total() + not_run} numbers reproduced"
+    if of_given and not verdicts:
+        message = f"none reproduced; {of_given['equal']} of {of_given.total()} given values equal"
     message += f"; {not_run} not run" * bool(not_run)
     if verdicts["too noisy to judge"]:
         message += f"; {verdicts['too noisy to judge']} too noisy to judge"

@@ -83,6 +83,11 @@ class TierOnPage:
         return self.result.report.state
 
     @property
+    def shown_state(self) -> str:
+        """State of the result as users read it."""
+        return self.result.report.shown_state
+
+    @property
     def declared(self) -> DeclaredTier:
         """Tier in the record."""
         return self.artefact.record.tiers[self.result.tier]
