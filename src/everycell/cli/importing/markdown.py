@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 
+#: Heading of cells beyond the heading, which other renderers hide.
+BEYOND = "beyond the heading"
+
 
 def markdown_to_html(text: str) -> str:
-    """Render Markdown; each table becomes as wide as its widest row, so that no cell is lost."""
+    """Render Markdown; each table becomes as wide as its widest row, so that all cells are read."""
     # rich, which the light installation has, brings this parser.
     from markdown_it import MarkdownIt
 
@@ -39,7 +42,7 @@ def _with_equal_widths(lines: list[str]) -> list[str]:
         width = max(map(_width, [heading, *lines[index + 1 : end]]))
         if missing := width - _width(heading):
             end_of_cell = "" if _ends_with_bar(heading) else " |"
-            lines[index - 1] = heading.rstrip() + end_of_cell + " |" * missing
+            lines[index - 1] = heading.rstrip() + end_of_cell + f" {BEYOND} |" * missing
         if width != _width(rule):
             lines[index] = rule[: len(rule) - len(rule.lstrip())] + "|" + "---|" * width
         index = end

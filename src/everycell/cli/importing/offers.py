@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -41,6 +42,8 @@ def emphasised_claims(cells: pd.DataFrame) -> tuple[list[Offer], list[str]]:
         heading = " / ".join(selector.values())
         numbers = column["value"].map(as_number)
         bold = column["note"].str.contains(BOLD)
+        if any(re.fullmatch(r"column \d+", name) for name in names):
+            continue  # The column has no heading to claim something of.
         if not bold.any() or numbers[bold].isna().any() or len(column) < 2:
             continue
         values = numbers.dropna()

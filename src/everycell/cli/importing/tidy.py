@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import pandas as pd
@@ -20,6 +20,7 @@ from everycell.cli.importing.columns import (
 from everycell.cli.importing.grids import SourceTable
 from everycell.cli.importing.headings import count_head, label_of_column, name_rows
 from everycell.cli.importing.long_tables import one_value_per_row
+from everycell.cli.importing.markdown import BEYOND
 from everycell.cli.importing.offers import BOLD, UNDERLINED
 from everycell.cli.importing.pairs import split_columns, split_row_names
 from everycell.cli.importing.rows import (
@@ -79,6 +80,7 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
     if unknown:
         names = shorten(unknown)
         notes.append(f"Read as their names, since the file does not define them: {names}.")
+    table = _without_cells_beyond(table, notes)
     head = count_head(table)
     table = split_row_names(one_value_per_row(table, head, notes), head)
     table = split_columns(table, head, notes)
@@ -165,6 +167,20 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
             fix="give rows and columns different names",
         )
     return Imported(cells, [*values], table, head, labels, notes)
+
+
+def _without_cells_beyond(table: SourceTable, notes: list[str]) -> SourceTable:
+    """Table without cells beyond the heading, which readers of Markdown do not see."""
+    width = sum(cell.text != BEYOND for cell in table.rows[0])
+    if width == len(table.rows[0]):
+        return table
+    texts = [cell.text for row in table.rows[1:] for cell in row[width:] if cell.text]
+    if texts:
+        notes.append(
+            "Not imported, since GitHub hides cells beyond the heading; add headings to import "
+            f"them: {shorten(texts)}."
+        )
+    return replace(table, rows=[row[:width] for row in table.rows])
 
 
 def _kinds_of_columns(

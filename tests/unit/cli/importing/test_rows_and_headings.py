@@ -239,9 +239,25 @@ def test_import_markdown_rule_of_other_width(heading, rule):
 
 @pytest.mark.parametrize("heading", ["|M|MAP|", "M|MAP"])
 def test_import_markdown_row_wider_than_heading(heading):
-    """No number is lost, even if it has no heading."""
-    _, values, _ = imported("a.md", f"{heading}\n|-|-|\n|A|.1|\n|B|.3|.4|\n")
-    assert values[-1] == ["B", "column 3", ".4"]
+    """Cells beyond the heading, which GitHub hides, are named as left out."""
+    _, values, out = imported("a.md", f"{heading}\n|-|-|\n|A|.1|\n|B|.3|**.4**|.56|\n|C|.2||\n")
+    assert values == [["A", "MAP", ".1"], ["B", "MAP", ".3"], ["C", "MAP", ".2"]]
+    assert ".4, .56" in out.split("beyond the heading")[-1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "|M|MAP||\n|-|-|-|\n|A|.1|**.4**|\n|B|**.3**|.2|\n",
+        "<table><tr><th>M<th>MAP<th><tr><td>A<td>.1<td><b>.4</b><tr><td>B<td><b>.3</b><td>.2</table>",
+    ],
+    ids=["Markdown", "HTML"],
+)
+def test_import_empty_heading(text):
+    """Numbers below an empty heading are imported, and no claim is offered for them."""
+    _, values, out = imported("a.md", text)
+    assert values[-1][:3] == ["B", "column 3", ".2"]
+    assert "B has the highest MAP" in out and "highest column" not in out
 
 
 @pytest.mark.parametrize(
