@@ -21,7 +21,7 @@ ANONYMOUS = "Anonymous"
 FREE_TEXT = ("paper", "reference")
 #: Hosts of code, models and data, with the account and the name, and identifiers of publications.
 WORK = re.compile(
-    r"(?<![\w-])(?:[\w-]+\.)*(?:github\.(?:com|io)|githubusercontent\.com|bitbucket\.(?:org|io)"
+    r"(?<![\w-])(?:[\w-]{1,63}+\.){0,4}(?:github\.(?:com|io)|githubusercontent\.com|bitbucket\.(?:org|io)"
     r"|huggingface\.co|hf\.(?:co|space)|osf\.io|zenodo\.org|figshare\.com|kaggle\.com|codeberg\.org"
     r"|sourceforge\.net|sr\.ht|dropbox\.com|drive\.google\.com|(?:gitlab|dataverse)(?:\.\w[\w-]*)+)(?![\w-])"
     r"(?:[:/](?:records?|datasets|spaces|models|api|projects|articles)\b)?(?:[:/][\w.~@-]*\w){0,2}"

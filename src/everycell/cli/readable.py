@@ -73,7 +73,7 @@ LEVELS = 5
 ROUNDS = 3
 _STROKES = str.maketrans("łŁøØđĐı", "lLoOdDi")
 _UNICODE = re.compile(
-    r"\\+(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2}))"
+    r"(?<!\\)\\++(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2}))"
 )
 _OCTAL = re.compile(r"\\([0-3][0-7]{2})")
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")

@@ -358,7 +358,7 @@ def rebuild(
 ) -> None:
     """Rebuild results in a copy of the project; Snakemake's output goes to standard error.
 
-    No profile changes the run, and no variable that is not in `KEPT`.
+    No profile changes the run, and no variable but those of `kept_variables`.
     """
     for part in PARTS:
         source = root / part
