@@ -154,7 +154,7 @@ CELLS = b"row,metric,value,unit\na,AP,0.30,%\nb,AP,-,\n"
 RECEIPT = {
     "artefact": "toy/table_1", "tier": "embedded", "inputs": [{"path": "a.csv", "sha256": "0"}],
     "outputs": [{"path": "table_1.csv", "sha256": "0"}], "parameters": {}, "seed": 1,
-    "code": {"version": "1"}, "execution": {"seconds": 0.5},
+    "code": {"version": "1", "sha256": "0"}, "execution": {"seconds": 0.5},
 }  # fmt: skip
 
 ASKED = b'{"id": "q1", "question": "where", "answers": ["Delft"], "relevant": ["d1"]}\n'

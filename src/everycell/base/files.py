@@ -44,7 +44,7 @@ def describe_os_error(error: OSError) -> str:
         return str(error)
     file = "" if error.filename is None else f"{os.fspath(error.filename)}: "
     advice = _ADVICE.get(error.errno)
-    return f"{file}{os.strerror(error.errno)}{f'; {advice}' * bool(advice)}."
+    return f"{file}{error.strerror or os.strerror(error.errno)}{f'; {advice}' * bool(advice)}."
 
 
 @contextmanager
@@ -97,13 +97,16 @@ def sha256(path: Path) -> str:
 def open_regular(path: Path) -> BufferedReader:
     """Open a regular file for reading; refuse pipes and devices, which might never end."""
     # Without O_NONBLOCK, opening a pipe blocks until another process opens it for writing.
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    mode = os.fstat(descriptor).st_mode
     # The kernel's files, such as /proc/self/mem, look regular but have no end.
     is_of_kernel = os.path.realpath(path).startswith(("/proc/", "/sys/", "/dev/fd/"))
-    if is_of_kernel or not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
+    if is_of_kernel or not stat.S_ISREG(mode):
+        os.close(descriptor)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-    return file
+    return os.fdopen(descriptor, "rb")
 
 
 #: Written by Snakemake into a folder that a job made, after the job.

@@ -107,7 +107,8 @@ def differences_beyond(compared: Difference, results: Path, new: Path, bound: fl
     """Cells and files that differ by more than a share of the range of their metric or column.
 
     The range is that of the numbers made again. Other text files of the result may differ only in
-    numbers, and only as a cell of a table does; pictures (`PICTURES`) are not compared.
+    numbers, and only as a cell of a table does; a table without a changed cell may not differ;
+    pictures (`PICTURES`) are not compared.
     """
     if not bound:
         return list(compared.files)
@@ -123,6 +124,7 @@ def differences_beyond(compared: Difference, results: Path, new: Path, bound: fl
             numbers.setdefault(key.rpartition(" / ")[2], []).append(_number(text))
         file_changes = changes(old, rebuilt)
         all_changes += file_changes
+        beyond += [] if file_changes else [file]
         for change in file_changes:
             values = [
                 value
@@ -148,7 +150,7 @@ def differences_beyond(compared: Difference, results: Path, new: Path, bound: fl
 
 #: Files whose bytes change with a table in ways that no cell determines.
 PICTURES = (".pdf", ".png", ".svg")
-NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?")
 
 
 def _text_of(path: Path) -> str:
@@ -161,18 +163,22 @@ def _differs_as_cells(old: str, new: str, cells: Sequence[Change]) -> bool:
         return False
     pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
     return all(
-        any(_rounds_to(cell.old, first) and _rounds_to(cell.new, second) for cell in cells)
-        for first, second in dict.fromkeys(pairs)
-        if first != second
+        len({*pair}) == 1 or any(_round_to((cell.old, cell.new), pair) for cell in cells)
+        for pair in dict.fromkeys(pairs)
     )
 
 
-def _rounds_to(cell: str | None, number: str) -> bool:
-    """Whether a cell is rounded to a number; a sign is not part of it."""
-    digits, _, exponent = number.lower().partition("e")
-    unit = 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
+def _round_to(cells: tuple[str | None, str | None], numbers: tuple[str, str]) -> bool:
+    """Whether two cells are rounded to two numbers; a sign is not part of them."""
+    # A number with fewer decimals is exact, or else most cells would be rounded to 0 or 0e9.
+    unit = min(_last_digit(*number.lower().partition("e")) for number in numbers)
     # A number that lies halfway may be rounded up or down.
-    return abs(abs(_number(cell)) - float(number)) <= 0.5000001 * unit
+    pairs = zip(cells, map(float, numbers), strict=True)
+    return all(abs(abs(_number(cell)) - number) <= 0.5000001 * unit for cell, number in pairs)
+
+
+def _last_digit(digits: str, _: str, exponent: str) -> float:
+    return float(f"1e{int(exponent or 0) - len(digits.partition('.')[2])}")
 
 
 def _number(text: str | None) -> float:

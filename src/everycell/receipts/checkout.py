@@ -36,7 +36,7 @@ def read_checkout(root: Path) -> Checkout:
 def commit_of(root: Path) -> str | None:
     """Commit checked out in a project folder; None without Git, or if Git refuses the folder."""
     commit = _git(root, "rev-parse", "HEAD")
-    return commit and commit.strip()
+    return (commit or "").strip() or None
 
 
 def changed_since(commit: str, root: Path, paths: Sequence[str] = FOLDERS) -> set[str] | None:
@@ -47,7 +47,7 @@ def changed_since(commit: str, root: Path, paths: Sequence[str] = FOLDERS) -> se
     The files of a submodule are compared with the commit that its repository is at in this one.
     """
     # For a path in a submodule, Git would list nothing.
-    listed = _git(root, "ls-tree", "-r", "-z", commit, "--", ".")
+    listed = _git(root, "ls-tree", "-r", "-z", f"{commit}^{{commit}}", "--", ".")
     if listed is None:
         return None
     hashes, submodules = {}, {}

@@ -7,15 +7,18 @@ from collections import Counter
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt
 
 from everycell.base.untrusted import in_quotes
 from everycell.records.folders import Tier
 from everycell.records.registry import RelativePath
 
+#: Path that a system can have; for others, it has no answer but an error.
+_Path = Annotated[str, Field(pattern=r"^/?[^/\x00]{1,255}(/[^/\x00]{1,255})*$", max_length=4096)]
+
 
 class _File(BaseModel):
-    path: str
+    path: _Path
     sha256: str
 
 
@@ -45,7 +48,18 @@ class _Execution(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    host: str | None = None
     finished: Annotated[str, AfterValidator(_check_time)] | None = None
+
+
+class _Code(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    version: str
+    #: Not the name of a branch, which may become that of any other commit.
+    commit: Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")] | None = None
+    script: str = ""
+    sha256: str
 
 
 class Receipt(BaseModel):
@@ -57,10 +71,13 @@ class Receipt(BaseModel):
     tier: Tier
     inputs: Annotated[list[_File], AfterValidator(_check_names)]
     outputs: Annotated[list[_Output], Field(min_length=1), AfterValidator(_check_names)]
-    code: dict[str, Any]
+    parameters: dict[str, Any]
+    seed: StrictInt | None = None
+    code: _Code
+    packages: dict[str, str] = {}
     execution: _Execution
     content_sha256: str
     #: Inputs that were perturbed; such a receipt certifies nothing.
     perturbed: list[str] = []
     #: Files with code that ran although neither `code` nor a package version covers it.
-    uncovered_code: dict[str, str] = {}
+    uncovered_code: dict[_Path, str] = {}

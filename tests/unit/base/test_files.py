@@ -10,6 +10,7 @@ import pytest
 
 from everycell.base.files import (
     atomic_path,
+    describe_os_error,
     fingerprint,
     naming,
     quoted,
@@ -79,6 +80,15 @@ def test_open_regular_file_of_kernel(tmp_path, target, is_link):
     with pytest.raises(OSError) as error:
         sha256(path)
     assert error.value.filename == str(path)
+
+
+@pytest.mark.parametrize("put", [Path.mkdir, os.mkfifo])
+def test_open_regular_other_kind(tmp_path, put):
+    path = tmp_path / "input.csv"
+    put(path)
+    with pytest.raises(OSError) as error:
+        sha256(path)
+    assert describe_os_error(error.value).startswith(f"{path}: ")
 
 
 @pytest.mark.parametrize("name", ["a b", "$(touch c)", "it's", "a;b", "*", "é ü", "-f"])

@@ -27,12 +27,20 @@ TEX = r"a & 0.20 & 0.70 $\pm$ 0.02 \\"
         (NEW.replace("0.02", "0.019"), TEX, []),
         (NEW.replace("0.02", "0.5"), TEX.replace("0.02", "0.50"), ["b / MAP / error"]),
         (NEW.replace("0.02", "small"), None, ["b / MAP / error"]),
+        # Files that differ in no cell.
+        ("\ufeff" + NEW, None, ["table_1.csv"]),
+        (NEW.replace("a,MAP", '"a",MAP'), None, ["table_1.csv"]),
+        ("".join(sorted(NEW.splitlines(True), reverse=True)), None, ["table_1.csv"]),
         # Other files of the result.
         (NEW, TEX.replace("0.70", "0.99"), ["table_1.tex"]),
         (NEW.replace("0.7", "0.71"), TEX.replace("0.70", "0.99"), ["table_1.tex"]),
         (NEW.replace("0.7", "0.71"), TEX.replace("0.20", "0.71"), ["table_1.tex"]),
         (NEW.replace("0.7", "0.71"), TEX.replace("a &", "b &"), ["table_1.tex"]),
         (NEW.replace("0.7", "0.71"), TEX + "1", ["table_1.tex"]),
+        *(
+            (NEW.replace("0.7", "0.41"), TEX.replace("0.70", text), ["b / MAP", "table_1.tex"])
+            for text in ("0", "0e3", "0e999", "1e999", f"1e{'9' * 5000}")
+        ),
     ],
 )
 def test_differences_beyond(tmp_path, old, old_tex, beyond):

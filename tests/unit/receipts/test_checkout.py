@@ -117,6 +117,16 @@ def test_read_checkout_files_hidden_from_git(project, way):
     assert read_checkout(project)["changed"] == [CODE]
 
 
+@pytest.mark.parametrize("kind", ["tree", "blob"])
+def test_changed_since_no_commit(project, kind):
+    """A receipt may name another object of Git whose files are those of the project."""
+    path = "" if kind == "tree" else "notes.py"
+    name = subprocess.check_output(
+        ["git", "-C", project, "rev-parse", f"HEAD:./{path}"], text=True
+    ).strip()
+    assert changed_since(name, project) is None
+
+
 def test_read_checkout_line_ends(project):
     """Python may read a carriage return in a string, so no setting of Git hides it."""
     (project / CODE).write_bytes(b"a = 1\n")
@@ -181,6 +191,14 @@ def test_read_checkout_name_in_another_encoding(project):
     (project / os.fsdecode(b"workflow/papers/toy/\xe9.py")).write_text("")
     changed = [os.fsencode(name) for name in read_checkout(project)["changed"]]
     assert changed == [b"workflow/papers/toy/ch1.py", b"workflow/papers/toy/\xe9.py"]
+
+
+def test_commit_of_silent_git(project, tmp_path, monkeypatch):
+    git = tmp_path / "git"
+    git.write_text("#!/bin/sh\n")
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert read_checkout(project) == {"commit": None, "changed": None}
 
 
 def test_is_shallow(project, tmp_path):

@@ -31,6 +31,7 @@ from everycell.receipts.receipts import (
     read_receipt,
     receipts_in,
     verify,
+    with_hashes,
     write_receipt,
 )
 from everycell.records.registry import load_registry
@@ -550,6 +551,46 @@ def test_read_receipt_invalid_json(tmp_path, field, forged):
     assert fault.startswith(f"{receipt} is not a valid receipt (")
     with pytest.raises(ReceiptError):
         read_receipt(receipt)
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize(
+    ("field", "forged"),
+    [
+        ("parameters", None),
+        ("parameters", [1]),
+        ("seed", "7"),
+        ("seed", {}),
+        ("packages", [1]),
+        ("packages.numpy", {"a": 1}),
+        ("execution.host", {"a": 1}),
+        ("code.sha256", None),
+        ("code.sha256", ["0"]),
+        ("code.version", 1),
+        ("code.script", ["a"]),
+        ("code.commit", ["a"]),
+        ("code.commit", "HEAD"),
+        ("code.commit", "main"),
+        ("code.commit", f"{'0' * 40}\n"),
+        ("inputs", [{"path": "a\0", "sha256": "0"}]),
+        ("inputs", [{"path": "", "sha256": "0"}]),
+        ("inputs", [{"path": "a" * 256, "sha256": "0"}]),
+        ("inputs", [{"path": "a/" * 3000 + "a", "sha256": "0"}]),
+        ("uncovered_code", {"src/a\0": "0"}),
+    ],
+)
+def test_read_receipt_forged_type(tmp_path, field, forged):
+    """The forger has computed the hashes again."""
+    receipt = make(tmp_path)
+    content = json.loads(receipt.read_text())
+    *parents, name = field.split(".")
+    part = content
+    for parent in parents:
+        part = part[parent]
+    part[name] = forged
+    receipt.write_text(json.dumps(with_hashes(content)))
+    [fault] = verify(receipt, tmp_path)
+    assert f"is not a valid receipt (`{field}" in fault
 
 
 @pytest.mark.parametrize("form", ["md", "tex", "html"])
