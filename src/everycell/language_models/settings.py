@@ -157,14 +157,14 @@ class EndpointSettings(Settings):
         "server names them (`served_by`).",
     )
     timeout: float = Field(
-        120.0, gt=0, description="Seconds within which a complete answer must arrive."
+        120.0, gt=0, le=86400, description="Seconds within which a complete answer must arrive."
     )
     retries: int = Field(5, ge=0, description="Number of retries after a temporary error.")
     wait: float = Field(
-        1.0, gt=0, description="Seconds before the first retry; doubled after each retry."
+        1.0, gt=0, le=600, description="Seconds before the first retry; doubled after each retry."
     )
     workers: int = Field(4, ge=1, le=256, description="Number of parallel requests.")
-    requests_per_minute: float | None = Field(None, gt=0, description="Rate limit; null: none.")
+    requests_per_minute: float | None = Field(None, ge=0.01, description="Rate limit; null: none.")
     prices: Prices = Prices()
     budget: float | None = Field(
         None, ge=0, description="Largest estimated cost of a job; null: no limit."

@@ -715,7 +715,16 @@ def config(**endpoint):
         ),
         (config(url="http://:80/v1"), "an address must have a host"),
         (config(url="h/v1"), "`language_models.endpoints.gpt.url` is 'h/v1'"),
-        (config(timeout=0.0), "endpoints.gpt.timeout` is 0.0"),
+        *(
+            (config(**{name: value}), f"endpoints.gpt.{name}` is {value}")
+            # The system measures no longer times.
+            for name, values in {
+                "timeout": (0.0, 1e10, 1e300),
+                "wait": (0.0, 1e300),
+                "requests_per_minute": (0.0, 1e-300),
+            }.items()
+            for value in values
+        ),
         (config(temperature=0), "`language_models.endpoints.gpt.temperature` is not a valid key"),
         (
             {"language_models": {"local": {"Big Model": {"source": "a"}}}},
