@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import Counter
@@ -71,8 +72,10 @@ def snakemake_jobs(project: Path, cache: str = "resources") -> list[JobRecord]:
         try:
             record = parse_json(text_of(path))
             # Each log belongs to one job.
-            parts = (tuple(sorted(record[key])) for key in ("input", "params", "log"))
+            parts = [tuple(sorted(record[key])) for key in ("input", "params", "log")]
             job = (record["rule"], *parts)
+            if not all(isinstance(text, str) for text in (job[0], *itertools.chain(*parts))):
+                continue
             end = float(record.get("endtime") or 0)
             sums = {
                 source: digest.removeprefix("sha256:")

@@ -120,6 +120,24 @@ def test_snakemake_jobs_incomplete_or_invalid_records(tmp_path):
     assert snakemake_jobs(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *({"rule": rule} for rule in (["a"], 5, None, {})),
+        *({key: value} for key in ("input", "params", "log") for value in ([1], [[1]], [None])),
+        {"input": 5},
+        {"endtime": [1]},
+        {"input_checksums": ["a"]},
+    ],
+    ids=str,
+)
+def test_snakemake_jobs_other_types(tmp_path, fields):
+    """Such a record is left out, as one that is no JSON."""
+    record(tmp_path, "work/a", rule="train")
+    record(tmp_path, "work/b", **{"rule": "rank"} | fields)
+    assert [job.outputs for job in snakemake_jobs(tmp_path)] == [("work/a",)]
+
+
 def hashes(project: Path, rule: str = "train") -> dict[str, str]:
     [job] = [job for job in snakemake_jobs(project) if job.rule == rule]
     return job.hashes
