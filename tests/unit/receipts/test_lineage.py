@@ -132,7 +132,7 @@ def test_snakemake_jobs_incomplete_or_invalid_records(tmp_path):
     ids=str,
 )
 def test_snakemake_jobs_other_types(tmp_path, fields):
-    """Such a record is left out, as one that is no JSON."""
+    """Such a record is left out, as a file without JSON is."""
     record(tmp_path, "work/a", rule="train")
     record(tmp_path, "work/b", **{"rule": "rank"} | fields)
     assert [job.outputs for job in snakemake_jobs(tmp_path)] == [("work/a",)]
