@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -111,6 +111,20 @@ def yaml_fault(error: yaml.YAMLError) -> str:
 @lru_cache(maxsize=1)
 def _nodes(text: str) -> yaml.Node | None:
     return yaml.compose(text, Loader=_Parser)
+
+
+def named_scalars(text: str) -> Iterator[tuple[str, yaml.ScalarNode]]:
+    """Scalars of mappings at any depth of a YAML text, with the names of their fields."""
+    pending = [_nodes(text)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, yaml.MappingNode):
+            for name, value in node.value:
+                if isinstance(value, yaml.ScalarNode):
+                    yield str(name.value), value
+                pending.append(value)
+        elif isinstance(node, yaml.SequenceNode):
+            pending += node.value
 
 
 def line_of(text: str, keys: Iterable[str | int]) -> int:

@@ -12,6 +12,8 @@ from typing import Any
 import yaml
 
 from everycell.base.untrusted import in_quotes, parse_json, printable_line
+from everycell.base.yaml import named_scalars
+from everycell.cli.printing import list_first
 
 logger = logging.getLogger(__name__)
 
@@ -33,22 +35,15 @@ NAMED = {"paper.yaml": ("reference", "url"), "registry.yaml": ("paper",)}
 METADATA = "ro-crate-metadata.json"
 #: Begins the name of the entity that describes Snakemake, with its publication.
 SNAKEMAKE = "https://w3id.org/workflowhub/"
-_MAX_FIELDS = 3
 
 
 def replace_own(text: str, is_own: Callable[[str], bool]) -> str:
     """A record in which free text that names a repository of the authors is replaced."""
-    spans = []
-    pending = [yaml.compose(text, Loader=yaml.SafeLoader)]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, yaml.MappingNode):
-            for name, value in node.value:
-                if name.value in FREE_TEXT and is_own(str(value.value)):
-                    spans.append((value.start_mark.index, value.end_mark.index))
-                pending.append(value)
-        elif isinstance(node, yaml.SequenceNode):
-            pending += node.value
+    spans = [
+        (value.start_mark.index, value.end_mark.index)
+        for name, value in named_scalars(text)
+        if name in FREE_TEXT and is_own(value.value)
+    ]
     for start, end in sorted(spans, reverse=True):
         # A text of several lines ends with a line break.
         text = text[:start] + ANONYMOUS + "\n" * text[:end].endswith("\n") + text[end:]
@@ -67,11 +62,9 @@ def warn_of_works(archive: Path) -> None:
                 for work in works:
                     fields_by_work.setdefault(work, []).append(f"{name} ({field})")
     for work, fields in fields_by_work.items():
-        first = list(dict.fromkeys(fields))
-        more = f" and {len(first) - _MAX_FIELDS} more" if len(first) > _MAX_FIELDS else ""
         message = (
-            f"Check {', '.join(first[:_MAX_FIELDS])}{more}: {work} stays. Remove it if it leads to "
-            "the authors; works of others may stay."
+            f"Check {list_first([*dict.fromkeys(fields)], 3)}: {work} stays. Remove it if it leads "
+            "to the authors; works of others may stay."
         )
         logger.warning("%s", printable_line(message))
 

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,8 @@ import yaml
 
 from everycell.base.files import sha256, write_json
 from everycell.base.untrusted import has_secret, read_json
-from everycell.receipts.checkout import commit_of
+from everycell.cli.printing import list_first
+from everycell.receipts.checkout import commit_of, git_output
 
 #: Suffix of the file that says what an imported table was read from.
 SUFFIX = ".original"
@@ -26,8 +26,6 @@ _READ, _HOLDS = "; read from ", "original files at commit "
 _LETTERS = r"\w ./:+,=@()-"
 _NOTE = re.compile(rf"{_READ}[\s{_LETTERS}]*\(sha256 [0-9a-f]{{64}}\)")
 _SSH = re.compile(r"(?:ssh://)?(?:[\w.-]+@)([\w.-]+)[:/](?!/)(.+)")
-#: Files to name for each repository.
-_MAX_FILES = 5
 
 
 class Original(NamedTuple):
@@ -56,7 +54,7 @@ def find_original(path: Path) -> Original:
     name = _git(folder, "rev-parse", "--show-prefix") + file
     committed = _git(folder, "rev-parse", "--verify", "--quiet", f"HEAD:{name}")
     digest = sha256(path)
-    if not committed or committed != _git(folder, "hash-object", "--", file):
+    if not committed or committed != _git(folder, "hash-object", "--no-filters", "--", file):
         return Original(_plain(path.name), digest)
     address = _web_address(_git(folder, "remote", "get-url", "origin"))
     return Original(_plain(name), digest, address, commit_of(folder) or "")
@@ -76,9 +74,7 @@ def repositories_of(originals: Iterable[Original]) -> Iterator[dict[str, str]]:
         if original.address:
             files.setdefault((original.address, original.commit), []).append(original.file)
     for (address, commit), names in files.items():
-        more = len(names) - _MAX_FILES
-        listed = ", ".join(names[:_MAX_FILES]) + f" and {more} more" * (more > 0)
-        yield {"url": address, "holds": f"{_HOLDS}{commit}: {listed}"}
+        yield {"url": address, "holds": f"{_HOLDS}{commit}: {list_first(names)}"}
 
 
 def remove_originals(text: str) -> str:
@@ -121,15 +117,4 @@ def _web_address(remote: str) -> str:
 
 def _git(folder: Path, *arguments: str) -> str:
     """Output of a Git command without the last line break; empty if it fails."""
-    try:
-        done = subprocess.run(
-            ["git", "-c", "core.quotePath=false", *arguments],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-    except OSError:
-        return ""
-    return "" if done.returncode else done.stdout.rstrip("\n")
+    return (git_output(folder, *arguments) or "").rstrip("\n")

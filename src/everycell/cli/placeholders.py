@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
+from everycell.base.yaml import named_scalars
 
 #: Field of paper.yaml -> its value in the template.
 PLACEHOLDERS = {
@@ -22,16 +22,8 @@ def find_placeholders(path: Path) -> Mapping[int, list[str]]:
     """Fields of a YAML file that still have a value of the templates, by line."""
     text = path.read_text(encoding="utf-8")
     values = {*PLACEHOLDERS.values(), EXAMPLE_DATA}
-    has_any = any(value in text for value in values)
     fields: dict[int, list[str]] = {}
-    pending = [yaml.compose(text, Loader=yaml.SafeLoader)] if has_any else []
-    while pending:
-        node = pending.pop()
-        if isinstance(node, yaml.MappingNode):
-            for name, value in node.value:
-                if isinstance(value, yaml.ScalarNode) and value.value in values:
-                    fields.setdefault(value.start_mark.line + 1, []).append(name.value)
-                pending.append(value)
-        elif isinstance(node, yaml.SequenceNode):
-            pending += node.value
+    for name, value in named_scalars(text):
+        if value.value in values:
+            fields.setdefault(value.start_mark.line + 1, []).append(name)
     return dict(sorted(fields.items()))

@@ -82,6 +82,12 @@ def pluralise(number: int, noun: str) -> str:
     return f"{number} {noun}" + "s" * (number != 1)
 
 
+def list_first(texts: Sequence[str], limit: int = 5) -> str:
+    """List the first texts, and count the others."""
+    more = f" and {len(texts) - limit} more" if len(texts) > limit else ""
+    return ", ".join(texts[:limit]) + more
+
+
 def list_paths(paths: Sequence[str]) -> str:
     """List the first three paths, and count the others."""
     more = f" and {pluralise(len(paths) - 3, 'more file')}" if len(paths) > 3 else ""

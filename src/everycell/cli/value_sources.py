@@ -20,7 +20,7 @@ from everycell.base.files import sha256
 from everycell.cli.importing.grids import read_tables
 from everycell.cli.importing.tidy import import_table
 from everycell.cli.measure_names import measure_of
-from everycell.cli.printing import pluralise
+from everycell.cli.printing import list_first, pluralise
 from everycell.cli.table_sources import SECOND_NUMBER, TableSource, missing_cells, read_values
 from everycell.records.cells import RecordError, as_number, cell_lines, key_columns
 from everycell.records.spellings import is_missing
@@ -55,7 +55,7 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
         columns = [key for key in key_columns(adapted) if key in part or key not in reproduced]
         if set(columns) != set(keys):
             absent = {key: [*cells[key].unique()] for key in keys if key not in part}
-            names = "; ".join(f"{key}: {_list(names)}" for key, names in absent.items())
+            names = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items())
             raise RecordError(
                 f"{path}: the key columns are {', '.join(key_columns(own))}, but those of "
                 f"{table} are {', '.join(keys)}; use the same columns in both files"
@@ -73,11 +73,11 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
             key: [name for name in cells[key].unique() if name not in set(adapted[key])]
             for key in keys
         }
-        names = "; ".join(f"{key}: {_list(names)}" for key, names in absent.items() if names)
+        names = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items() if names)
         one = len(surplus) == 1
         raise RecordError(
             f"{pluralise(len(surplus), 'value')} of --values {'is' if one else 'are'} not in "
-            f"{table}: {_list(surplus)}; use the published names"
+            f"{table}: {list_first(surplus)}; use the published names"
             f"{f' (still without a value are {names})' * bool(names)}, or remove "
             f"{'this row' if one else 'these rows'}."
         )
@@ -86,7 +86,9 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
         f"{rows[index]} is also {first[produced[index]]}"
         for index in np.flatnonzero(produced.duplicated())
     ]:
-        raise RecordError(f"--values has cells twice: {_list(repeated)}; remove one of the two.")
+        raise RecordError(
+            f"--values has cells twice: {list_first(repeated)}; remove one of the two."
+        )
     # A dash or a word is no value to reproduce.
     not_run = missing_cells(
         cells, keys, [*(published.isin(produced) | cells["value"].map(is_missing))]
@@ -229,11 +231,11 @@ def _match_names(
         reproduced = reproduced.assign(**{key: reproduced[key].replace(renamed)})
         if renamed:
             pairs = [f"{name} as {published_name}" for name, published_name in renamed.items()]
-            notes.append(f"Read: {_list(pairs, 12)}.")
+            notes.append(f"Read: {list_first(pairs, 12)}.")
         expected = {name for name in cells[key] if not name.endswith(SECOND_NUMBER)}
         is_cell = reproduced[key].isin(cells[key])
         if expected <= set(reproduced[key]) and not is_cell.all():
-            names = _list(reproduced.loc[~is_cell, key].unique())
+            names = list_first(reproduced.loc[~is_cell, key].unique())
             number = pluralise(int((~is_cell).sum()), "value")
             notes.append(f"Left out: {number} of {names}, which the published table lacks.")
             reproduced = reproduced[is_cell]
@@ -246,9 +248,3 @@ def _meaning_of_measure(name: str) -> str:
 
     measure = measure_of(name)
     return str(parse_measure(measure)) if measure else normalise_name(name)
-
-
-def _list(names: Sequence[str], limit: int = 5) -> str:
-    """List the first names, and count the others."""
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more

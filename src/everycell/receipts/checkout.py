@@ -35,7 +35,7 @@ def read_checkout(root: Path) -> Checkout:
 
 def commit_of(root: Path) -> str | None:
     """Commit checked out in a project folder; None without Git, or if Git refuses the folder."""
-    commit = _git(root, "rev-parse", "HEAD")
+    commit = git_output(root, "rev-parse", "HEAD")
     return (commit or "").strip() or None
 
 
@@ -47,7 +47,7 @@ def changed_since(commit: str, root: Path, paths: Sequence[str] = FOLDERS) -> se
     The files of a submodule are compared with the commit that its repository is at in this one.
     """
     # For a path in a submodule, Git would list nothing.
-    listed = _git(root, "ls-tree", "-r", "-z", f"{commit}^{{commit}}", "--", ".")
+    listed = git_output(root, "ls-tree", "-r", "-z", f"{commit}^{{commit}}", "--", ".")
     if listed is None:
         return None
     hashes, submodules = {}, {}
@@ -121,10 +121,10 @@ def state_of_code(
 
 def is_shallow(root: Path) -> bool:
     """Whether a repository lacks older commits, as clones of CI services do."""
-    return (_git(root, "rev-parse", "--is-shallow-repository") or "").strip() == "true"
+    return (git_output(root, "rev-parse", "--is-shallow-repository") or "").strip() == "true"
 
 
-def _git(root: Path, *arguments: str) -> str | None:
+def git_output(root: Path, *arguments: str) -> str | None:
     """Output of a Git command, which runs no hook and writes nothing; None if it fails."""
     # By such variables, the caller, such as a Git hook, would make Git look at another repository.
     environment = {

@@ -15,7 +15,7 @@ from everycell.cli.importing.rows import complete_additions, is_measure
 _ARROWS = "↑↓▲▼⇑⇓"
 _UNIT = re.compile(rf"(?<!\s)\s*+[(\[]\s*+(?:in )?(%|[{_ARROWS}])\s*+[)\]]")
 
-#: Measures without a cut-off that may stand beside a collection; others only if it is well known.
+#: Measures without a cut-off that may be next to a collection; others only if it is well known.
 _MEASURE = re.compile("MAP|MRR|nDCG", re.IGNORECASE)
 _RESULT = re.compile(r"(acc|acc_norm|f1|em|exact_match|bleu|rouge[12L])(_stderr)?")
 #: Names of what pandas computes of several values.
