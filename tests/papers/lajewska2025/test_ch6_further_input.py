@@ -103,6 +103,8 @@ def test_read_passages_only_those_needed(tmp_path: Path) -> None:
         ("a.tsv.gz", gzip.compress(b"A\tOwls\n" * 99)[:-9], "is damaged or not a gzip file"),
         ("a.tsv", None, "a.tsv"),
     ],
+    # Packed bytes contain the time, and all workers must give a test the same name.
+    ids=["other encoding", "packed", "unpacked", "cut off", "absent"],
 )
 def test_read_passages_damaged_file(
     tmp_path: Path, name: str, content: bytes | None, message: str
