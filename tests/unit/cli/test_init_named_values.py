@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 from command_line import call, refused
+
+from everycell.base.files import sha256
+from everycell.cli.originals import remove_originals
+from everycell.cli.project import changed_data
+from everycell.sources.fetch import OWN_FILE_NOTE
 
 TABLE = "model,metric,value\nOurs (7B),acc,70.0\nOurs (7B),F1,61.0\nbase,acc,80.0\nbase,F1,71.0\n"
 
@@ -90,6 +96,25 @@ def test_init_values_with_names(form):
 def test_init_values_name_of_the_only_file():
     Path("a.json").write_text(FORMS["row.json"](0.7, 0.6))
     assert "Not run: Ours (7B)." in init("base=a.json")[1]
+
+
+def test_init_values_originals():
+    """The registry names the files, which are one file in the project; a check still knows it."""
+    digests = {}
+    for name in ("a.json", "b.json"):
+        Path(name).write_text(FORMS["row.json"](0.7, 0.6))
+        digests[name] = sha256(Path(name))
+    init("base=a.json", "Ours (7B)=b.json")
+    registry = Path("smith2026/published/smith2026/registry.yaml")
+    text = registry.read_text()
+    [entry] = yaml.safe_load(text)["files"].values()
+    notes = [f"; read from {name} (sha256 {digest})" for name, digest in digests.items()]
+    assert entry["note"] == OWN_FILE_NOTE + "".join(notes)
+    [entry] = yaml.safe_load(remove_originals(text))["files"].values()
+    assert entry["note"] == OWN_FILE_NOTE
+    assert changed_data(registry.parent) == {}
+    Path("smith2026/data/smith2026-data/values.csv").unlink()
+    assert [*changed_data(registry.parent)] == ["smith2026-data/values.csv"]
 
 
 @pytest.mark.parametrize(
