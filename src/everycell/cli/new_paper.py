@@ -158,7 +158,11 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
         "blank": PLACEHOLDERS,
     }
     names["source"] = "p. 1" + (find_original(source.table).note if source.table else "")
-    names["repositories"] = [*repositories_of(map(find_original, source.originals))]
+    originals = [find_original(path) for path in source.originals]
+    names["repositories"] = [*repositories_of(originals)]
+    # Several files of values become one, whose name and hash say nothing of them.
+    are_values = "values" in source.rule
+    made_from = "".join(original.note for original in originals if are_values)
     paths = _write_files(root, PAPER_TEMPLATES, names | source.context())
     table = root / "published" / key / "table_1.csv"
     table.write_text(csv_text(source.cells), encoding="utf-8", newline="")
@@ -184,6 +188,7 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
             set_name=names["set"],
             name=name,
             facts=facts,
+            made_from=made_from,
         )
     return [*paths, table, table.with_name("registry.yaml")]
 

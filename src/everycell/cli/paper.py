@@ -50,10 +50,11 @@ Table = Annotated[
     Input(("values",)),
 ]
 Values = Annotated[
-    list[Path] | None,
+    list[str] | None,
     typer.Option(
         help="Instead of runs: one or more files of reproduced values, in the format of --table or "
-        "another one that `everycell import` reads; others are not run."
+        "another one that `everycell import` reads; NAME=FILE if all values of a file are those of "
+        "one system, with its name in the table. Other systems are not run."
     ),
     Input(("values",)),
 ]
@@ -86,8 +87,12 @@ class GreedyOptions(TyperCommand):
             elif repeated and repeated[-1] == option:
                 pass
             # A key or folder may follow a single file of judgements, or files of values.
-            elif (option == "--qrels" and "=" not in argument) or (
-                option == "--values" and not (argument.endswith(".csv") or Path(argument).is_file())
+            elif "=" not in argument and (
+                option == "--qrels"
+                or (
+                    option == "--values"
+                    and not (argument.endswith(".csv") or Path(argument).is_file())
+                )
             ):
                 option = None
             elif option:
@@ -199,7 +204,7 @@ def _table_source(
     runs: list[str] | None,
     qrels: list[str] | None,
     table: Path | None,
-    values: list[Path] | None,
+    values: list[str] | None,
     measures: list[str] | None,
     script: Path | None,
 ) -> TableSource:

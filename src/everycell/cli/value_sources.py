@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import atexit
 import math
+import re
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -17,18 +19,31 @@ from everycell.base.csv_files import csv_text
 from everycell.base.errors import DataError
 from everycell.base.file_kinds import recognise_file
 from everycell.base.files import sha256
-from everycell.cli.importing.grids import read_tables
+from everycell.cli.importing.grids import SourceTable, read_tables
+from everycell.cli.importing.headings import is_collection_heading
 from everycell.cli.importing.tidy import import_table
+from everycell.cli.importing.values import SourceCell, is_numeric, split_cell
 from everycell.cli.measure_names import measure_of
+from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import list_first, pluralise
 from everycell.cli.table_sources import SECOND_NUMBER, TableSource, missing_cells, read_values
 from everycell.records.cells import RecordError, as_number, cell_lines, key_columns
 from everycell.records.spellings import is_missing
 from everycell.trec.runs import normalise_name
 
+#: Columns of systems in results, by their heading.
+_SYSTEMS = re.compile(
+    r"(models?|systems?|methods?|approach(es)?|runs?)(_?name)?|name", re.IGNORECASE
+)
+#: Model among the arguments that lm-evaluation-harness records, and versions behind a task's name.
+_MODEL = re.compile(r"(?!.*(?:peft|delta)=)(?:.*,)?(?:pretrained|model|model_name)=([^,]+)(?:,.*)?")
+_VERSIONS = re.compile(r"(?:-v?\d+(?:\.\d+)+)+$")
 
-def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
-    """Source of a table whose reproduced values are in CSV files with the same key columns."""
+
+def source_from_values(values: Sequence[str], table: Path) -> TableSource:
+    """Source of a table whose reproduced values are in files, each FILE or NAME=FILE."""
+    named_paths = [path_and_name(text) for text in values]
+    paths = [path for path, _ in named_paths]
     for path in paths:
         if path.is_file() and table.is_file() and sha256(path) == sha256(table):
             raise RecordError(
@@ -37,12 +52,14 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
             )
     cells = read_values(table)
     keys = key_columns(cells)
+    names = [name for _, name in named_paths]
+    column = _column_of_names([name for name in names if name is not None], cells, table)
     parts = []
     lines: list[str] = []
     notes: list[str] = []
-    for path in paths:
-        part, lines_of_part, comments = _read_reproduced(path)
-        parts.append(part)
+    for path, name in named_paths:
+        part, lines_of_part, comments = _read_reproduced(path, name)
+        parts.append(part if name is None else _with_system(path, part, keys, column, name))
         lines += lines_of_part
         notes += comments
     renamed, comments = _rename_columns(parts, cells, keys)
@@ -55,11 +72,14 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
         columns = [key for key in key_columns(adapted) if key in part or key not in reproduced]
         if set(columns) != set(keys):
             absent = {key: [*cells[key].unique()] for key in keys if key not in part}
-            names = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items())
+            known = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items())
+            example = next((names[0] for key, names in absent.items() if key != "metric"), "")
+            advice = f", or write the name before the file, as in --values '{example}={path}'"
             raise RecordError(
                 f"{path}: the key columns are {', '.join(key_columns(own))}, but those of "
                 f"{table} are {', '.join(keys)}; use the same columns in both files"
-                f"{f', or the published names ({names})' * bool(names)}."
+                f"{f', or the published names ({known})' * bool(known)}"
+                f"{advice * (bool(example) and None in names)}."
             )
     published = cells.set_index(keys).index
     produced = adapted.set_index(keys).index
@@ -73,12 +93,15 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
             key: [name for name in cells[key].unique() if name not in set(adapted[key])]
             for key in keys
         }
-        names = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items() if names)
+        known = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items() if names)
         one = len(surplus) == 1
+        system = next((names[0] for key, names in absent.items() if names and key != "metric"), "")
+        advice = f", write them before the files of one system, as in --values '{system}=FILE'"
         raise RecordError(
             f"{pluralise(len(surplus), 'value')} of --values {'is' if one else 'are'} not in "
             f"{table}: {list_first(surplus)}; use the published names"
-            f"{f' (still without a value are {names})' * bool(names)}, or remove "
+            f"{f' (still without a value are {known})' * bool(known)}"
+            f"{advice * (bool(system) and None in names)}, or remove "
             f"{'this row' if one else 'these rows'}."
         )
     first = dict(zip(reversed(produced), reversed(rows), strict=True))
@@ -93,16 +116,16 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
     not_run = missing_cells(
         cells, keys, [*(published.isin(produced) | cells["value"].map(is_missing))]
     )
-    name, (values, *more_paths) = "values.csv", paths
-    if notes or more_paths:
+    name, (file, *more_paths) = "values.csv", paths
+    if notes or more_paths or column:
         adapted = adapted[[*keys, *(name for name in adapted if name not in keys)]]
         folder = Path(tempfile.mkdtemp(prefix="everycell-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        values = folder / name
-        values.write_text(csv_text(adapted), encoding="utf-8", newline="")
+        file = folder / name
+        file.write_text(csv_text(adapted), encoding="utf-8", newline="")
     return TableSource(
         cells,
-        {name: values},
+        {name: file},
         "Published values",
         "values computed elsewhere",
         {"values": name},
@@ -113,7 +136,52 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
     )
 
 
-def _read_reproduced(path: Path) -> tuple[pd.DataFrame, list[str], list[str]]:
+def _column_of_names(names: Sequence[str], cells: pd.DataFrame, table: Path) -> str:
+    """Key column with the names that the user gives to files; empty if there are none."""
+    if not names:
+        return ""
+    keys = [key for key in key_columns(cells) if key != "metric"]
+    best = max(keys, key=lambda key: cells[key].isin(names).any(), default="")
+    if unknown := [name for name in names if not best or name not in set(cells[best])]:
+        known = "; ".join(f"{key}: {list_first([*cells[key].unique()], 12)}" for key in keys)
+        raise RecordError(
+            f"--values: {unknown[0]} is not a system of {table} ({known}); write the published "
+            "name before the file."
+        )
+    return best
+
+
+def _with_system(
+    path: Path, part: pd.DataFrame, keys: Sequence[str], column: str, name: str
+) -> pd.DataFrame:
+    """Reproduced values of one system under its published name, whatever the file calls it."""
+    own = [
+        key
+        for key in key_columns(part)
+        if key == column or (key not in keys and _SYSTEMS.fullmatch(key))
+    ]
+    systems = [*part[own].drop_duplicates().agg(" / ".join, axis="columns")] if own else []
+    if len(systems) > 1:
+        raise RecordError(
+            f"{path} has values of {pluralise(len(systems), 'system')} ({list_first(systems)}), "
+            f"not only of {name}; give it without the name, or a file per system."
+        )
+    part = part.drop(columns=own)
+    part.insert(0, column, name)
+    return part
+
+
+def _with_row_name(table: SourceTable, name: str) -> SourceTable:
+    """Table with a column of names if it has only numbers, as results of one system may have."""
+    parts = [split_cell(cell) for row in table.rows[1:] for cell in row]
+    if not all(part and is_numeric(part[0]) for part in parts):
+        return table
+    first = [SourceCell("System", source=""), *(SourceCell(name) for _ in table.rows[1:])]
+    rows = [[cell, *row] for cell, row in zip(first, table.rows, strict=True)]
+    return replace(table, rows=rows)
+
+
+def _read_reproduced(path: Path, name: str | None) -> tuple[pd.DataFrame, list[str], list[str]]:
     """Reproduced values, the row of each, and notes; results of tools are imported."""
     if recognise_file(path) == "values":
         return read_values(path), [f"{path}, line {line}" for line in cell_lines(path)], []
@@ -124,7 +192,8 @@ def _read_reproduced(path: Path) -> tuple[pd.DataFrame, list[str], list[str]]:
             fault=f"has {len(tables)} tables",
             fix="write one to a file of its own with `everycell import` and its option --number",
         )
-    imported = import_table(path, tables[0])
+    (source,) = tables
+    imported = import_table(path, _with_row_name(source, name) if name else source)
     rows = [f"{path}, row {position.row + 1}" for position in imported.positions]
     return imported.cells, rows, [f"{path}: imported {len(rows)} values.", *imported.notes]
 
@@ -136,7 +205,7 @@ def _rename_columns(
     candidates: dict[str, list[str]] = {}
     for own in dict.fromkeys(own for part in parts for own in key_columns(part)):
         files = [part for part in parts if own in part]
-        names = {normalise_name(name) for part in files for name in part[own]}
+        names = {reading(name) for part in files for name in part[own] for reading in _READINGS}
         candidates[own] = [
             key
             for key in keys
@@ -213,24 +282,17 @@ def _match_names(
     """
     notes: list[str] = []
     for key in keys:
-        meaning = _meaning_of_measure if key == "metric" else normalise_name
-        own, known = set(reproduced[key]), set(cells[key])
-        meanings = {name: meaning(name) for name in dict.fromkeys([*cells[key], *reproduced[key]])}
-        published: dict[str, list[str]] = {}
-        surplus: dict[str, list[str]] = {}
-        for name, meant in meanings.items():
-            if name not in own:
-                published.setdefault(meant, []).append(name)
-            elif name not in known:
-                surplus.setdefault(meant, []).append(name)
-        renamed = {
-            surplus[meant][0]: names[0]
-            for meant, names in published.items()
-            if meant and len(names) == len(surplus.get(meant, ())) == 1
-        }
-        reproduced = reproduced.assign(**{key: reproduced[key].replace(renamed)})
-        if renamed:
-            pairs = [f"{name} as {published_name}" for name, published_name in renamed.items()]
+        meaning, readings = _meaning_of_measure, [_meaning_of_measure]
+        if key != "metric":
+            # A system with another version is another system.
+            number = len(_READINGS) - (not is_collection_heading(key))
+            meaning, readings = normalise_name, _READINGS[:number]
+        pairs = []
+        for reading in readings:
+            renamed = _unambiguous(reproduced[key], cells[key], meaning, reading)
+            reproduced = reproduced.assign(**{key: reproduced[key].replace(renamed)})
+            pairs += [f"{name} as {published_name}" for name, published_name in renamed.items()]
+        if pairs:
             notes.append(f"Read: {list_first(pairs, 12)}.")
         expected = {name for name in cells[key] if not name.endswith(SECOND_NUMBER)}
         is_cell = reproduced[key].isin(cells[key])
@@ -240,6 +302,48 @@ def _match_names(
             notes.append(f"Left out: {number} of {names}, which the published table lacks.")
             reproduced = reproduced[is_cell]
     return reproduced, notes
+
+
+def _unambiguous(
+    own: pd.Series,
+    published: pd.Series,
+    meaning: Callable[[str], str],
+    reading: Callable[[str], str],
+) -> dict[str, str]:
+    """Own name -> published name, for each pair of names that only have each other's meaning."""
+    names: dict[str, list[str]] = {}
+    own_names: dict[str, list[str]] = {}
+    for name in sorted({*published} - {*own}):
+        names.setdefault(meaning(name), []).append(name)
+    for name in sorted({*own} - {*published}):
+        own_names.setdefault(reading(name), []).append(name)
+    return {
+        own_names[meant][0]: names[meant][0]
+        for meant in names
+        if meant and len(names[meant]) == len(own_names.get(meant, ())) == 1
+    }
+
+
+def _name_of_model(name: str) -> str:
+    """Model that lm-evaluation-harness loads, such as org/model of `pretrained=org/model`."""
+    match = _MODEL.fullmatch(name)
+    return normalise_name(match[1]) if match else ""
+
+
+def _last_name(name: str) -> str:
+    """Name of a model without its organisation or folder."""
+    match = _MODEL.fullmatch(name)
+    *folders, last = (match[1] if match else name).rstrip("/").split("/")
+    return normalise_name(last) if folders and (match or "=" not in name) else ""
+
+
+def _name_without_version(name: str) -> str:
+    """Name of a task without versions: jsquad of jsquad-1.1-0.3."""
+    return normalise_name(_VERSIONS.sub("", name))
+
+
+#: What names of results may mean, from the surest on.
+_READINGS = [normalise_name, _name_of_model, _last_name, _name_without_version]
 
 
 def _meaning_of_measure(name: str) -> str:

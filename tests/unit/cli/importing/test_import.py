@@ -525,7 +525,9 @@ def test_import_tracked_runs(folder, text):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "[1]", "3", '{"a": 1}', '{"results": {"a": 1}}'])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "[1]", "3", '{"a": "1"}', '{"a": {"b": 1}}', '{"results": {"a": 1}}']
+)
 def test_import_json_refused(folder, text):
     Path("a.json").write_text(text)
     assert "a.json" in refused("import", "a.json", "out.csv")
