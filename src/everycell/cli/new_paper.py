@@ -78,10 +78,16 @@ def make_repository(folder: Path, key: str, source: TableSource) -> None:
         # This folder gets the usual permissions, unlike the temporary one.
         root = temporary / "repository"
         (root / OWN_DATA).mkdir(parents=True)
+        uses_r = source.script is not None and source.script.suffix.lower() == ".r"
         _write_files(
             root,
             REPOSITORY_TEMPLATES,
-            {"key": key, "requirement": requirement(), "install": INSTALL, "python": PYTHON},
+            {
+                "key": key,
+                "requirement": requirement(),
+                "install": INSTALL,
+                "python": f"{PYTHON} and R" if uses_r else PYTHON,
+            },
         )
         write_schemas(root / "workflow" / "schemas")
         _write_paper(root, key, source)
