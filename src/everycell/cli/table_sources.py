@@ -26,7 +26,7 @@ from everycell.records.cells import (
     key_columns,
     read_cells,
 )
-from everycell.records.spellings import is_missing, is_not_significant, split_bound
+from everycell.records.spellings import is_missing, is_no_value, is_not_significant, split_bound
 from everycell.workflow import FOLDER
 
 #: Runs, qrels and a table for a first try without the user's own files.
@@ -132,6 +132,8 @@ def read_values(path: Path) -> pd.DataFrame:
             fix=f"run `everycell import {shlex.quote(str(path))} {out}` first, and give {out}",
         )
     cells = read_cells(path)
+    # As `everycell import` writes it.
+    cells["value"] = cells["value"].mask(cells["value"].map(is_no_value), "–")
     for line, value in zip(cell_lines(path), cells["value"], strict=True):
         if not (is_number(split_bound(value)[1]) or is_missing(value) or is_not_significant(value)):
             raise DataError(

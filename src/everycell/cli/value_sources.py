@@ -132,12 +132,16 @@ def source_from_values(
         raise RecordError(
             f"--values has cells twice: {list_first(repeated)}; remove one of the two."
         )
-    # A dash or a word is no value to reproduce.
+    # A dash or a word is no value, neither to reproduce nor reproduced.
+    is_given = ~adapted["value"].map(is_missing)
+    adapted, produced = adapted[is_given], produced[is_given]
+    if adapted.empty:
+        raise RecordError(f"--values has no number for a cell of {table}; give reproduced values.")
     not_run = missing_cells(
         cells, keys, [*(published.isin(produced) | cells["value"].map(is_missing))]
     )
     name, (file, *more_paths) = "values.csv", paths
-    if notes or more_paths or column:
+    if notes or more_paths or column or not is_given.all():
         adapted = adapted[[*keys, *(name for name in adapted if name not in keys)]]
         folder = Path(tempfile.mkdtemp(prefix="everycell-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -11,7 +11,9 @@ from command_line import call, refused
 from everycell.base.files import sha256
 from everycell.cli.originals import remove_originals
 from everycell.cli.project import changed_data
+from everycell.records.papers import load_papers
 from everycell.sources.fetch import OWN_FILE_NOTE
+from everycell.verdicts.record_checks import check_records
 
 TABLE = "model,metric,value\nOurs (7B),acc,70.0\nOurs (7B),F1,61.0\nbase,acc,80.0\nbase,F1,71.0\n"
 
@@ -96,6 +98,24 @@ def test_init_values_with_names(form):
 def test_init_values_name_of_the_only_file():
     Path("a.json").write_text(FORMS["row.json"](0.7, 0.6))
     assert "Not run: Ours (7B)." in init("base=a.json")[1]
+
+
+@pytest.mark.parametrize("word", ["NaN", "nan", "None", "–", "OOM"])
+def test_init_values_missing(word):
+    """A published dash has no number, and a cell without a reproduced number is not run."""
+    Path("table.csv").write_text(TABLE + f"no,acc,{word}\nno,F1,0.1\n")
+    Path("a.csv").write_text(TABLE.replace("70.0", word).replace("61.0", "61.00"))
+    rows, out = init("a.csv")
+    assert [value for *_, value in rows] == ["61.00", "80.0", "71.0"]
+    assert "Not run: Ours (7B), acc." in out
+    assert check_records(load_papers(Path("smith2026/published"))) == []
+    published = pd.read_csv("smith2026/published/smith2026/table_1.csv", dtype=str)
+    assert published["value"].tolist()[4] == ("OOM" if word == "OOM" else "–")
+
+
+def test_init_values_all_missing():
+    Path("a.csv").write_text("model,metric,value\nbase,acc,NaN\n")
+    assert "--values" in refused("init", "--table", "table.csv", "--values", "a.csv")
 
 
 def test_init_values_originals():

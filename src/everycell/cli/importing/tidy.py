@@ -40,7 +40,6 @@ from everycell.cli.importing.values import (
     begins_with_number,
     decide_commas,
     is_duration,
-    is_no_value,
     is_numeric,
     is_time,
     plain_number,
@@ -49,6 +48,7 @@ from everycell.cli.importing.values import (
 )
 from everycell.cli.printing import pluralise
 from everycell.records.cells import key_columns
+from everycell.records.spellings import is_no_value
 
 
 class Position(NamedTuple):
