@@ -562,3 +562,20 @@ def test_import_json_half_a_pair(folder):
     """Half a surrogate pair, which no file can contain, is written as its code."""
     values = imported("a.json", '{"results": {"t\\ud800": {"acc": 0.5}}, "model_name": "m"}')
     assert [*values.values()] == ["0.5"] and "\\ud800" in str(values)
+
+
+@pytest.mark.parametrize(
+    "heading, keys",
+    [
+        ("Croatian (F1)", ("Croatian", "F1")),
+        ("Dev set (macro-F1)", ("Dev set", "macro-F1")),
+        ("Overall (Weighted F1)", ("Overall", "Weighted F1")),
+        ("Micro (F1)", ("–", "Micro (F1)")),
+        ("F1 (macro)", ("–", "F1 (macro)")),
+        ("Cost (USD)", ("–", "Cost (USD)")),
+    ],
+)
+def test_import_measure_in_brackets(folder, heading, keys):
+    text = f"|Model|SQuAD (EM)|X (F1)|{heading}|\n|-|-|-|-|\n|A|1|2|3|\n|B|4|5|6|\n"
+    values = imported("t.md", text)
+    assert values["A", "X", "F1"] == "2" and values["A", *keys] == "3"
