@@ -208,3 +208,66 @@ def test_init_values_invalid_names(values, text, words):
     Path("a.json").write_text(text)
     message = refused("init", "smith2026", "--table", "table.csv", "--values", values)
     assert all(word in message for word in words) and not Path("smith2026").exists()
+
+
+#: Columns of tasks with different measures, as of a README that lists results of several tasks.
+TASKS = "|Model|ARC|MMLU|TruthfulQA|Average|\n|-|-|-|-|-|\n|m|71.0|60.0|50.0|60.3|\n"
+MEASURES = ("--measure", "acc", "--measure", "ARC=acc_norm")
+
+
+def tasks_file(*names: str) -> None:
+    results = {
+        name: {"acc,none": value, "acc_norm,none": value + 0.01, "acc_stderr,none": 0.1}
+        for name, value in zip(names, (0.70, 0.60, 0.50, 0.40, 0.30), strict=False)
+    }
+    Path("m.json").write_text(json.dumps({"results": results, "model_name": "org/m"}))
+
+
+def import_tasks(text: str = TASKS) -> None:
+    Path("t.md").write_text(text)
+    code, _, err = call("import", "t.md", "table.csv", "--force", *MEASURES)
+    assert (code, err) == (0, "")
+
+
+def test_init_values_tasks_with_parts():
+    """ARC is arc_challenge, the only one; other measures are left out as all cells have a value."""
+    tasks_file("arc_challenge", "mmlu", "truthfulqa_mc2", "mmlu_law")
+    import_tasks(
+        TASKS.replace("Average|", "").replace("|60.3", "").replace("|-|-|-|-|-|", "|-|-|-|-|")
+    )
+    rows, out = init("m.json")
+    assert {(row[-3], row[-2]): float(row[-1]) for row in rows} == {
+        ("ARC", "acc_norm"): 71, ("MMLU", "acc"): 60, ("TruthfulQA", "acc"): 50
+    }  # fmt: skip
+    assert "arc_challenge as ARC" in out and "Left out" in out and "Not run" not in out
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("arc_challenge", "mmlu", "truthfulqa_mc1", "truthfulqa_mc2"), ("arc_challenge", "mmlu")],
+)
+def test_init_values_leave_out_others(names):
+    """Which part a published name means may be unclear; then its cell is not run."""
+    tasks_file(*names)
+    import_tasks()
+    message = refused("init", "--table", "table.csv", "--values", "m.json", "smith2026")
+    assert "Average" in message and "--leave-out-others" in message
+    rows, out = init("m.json", "--leave-out-others")
+    assert [row[-3:-1] for row in rows] == [["ARC", "acc_norm"], ["MMLU", "acc"]]
+    assert "Not run: TruthfulQA" in out and "Not run: Average" in out
+
+
+def test_init_leave_out_others_unknown_system():
+    """Values of which none is published are still an error."""
+    Path("a.json").write_text(FORMS["row.json"](0.7, 0.6))
+    options = ("--table", "table.csv", "--values", "a.json", "--leave-out-others")
+    assert "table.csv" in refused("init", *options, "smith2026")
+    assert "--leave-out-others" in refused("init", "smith2026", "--leave-out-others")
+
+
+@pytest.mark.parametrize("measures", [("ARC=acc_norm",), ("acc", "Arc=f1"), ("acc", "f1")])
+def test_import_measure_of_columns(measures):
+    Path("t.md").write_text(TASKS)
+    options = [part for measure in measures for part in ("--measure", measure)]
+    assert "--measure" in refused("import", "t.md", "table.csv", "--force", *options)
+    assert Path("table.csv").read_text() == TABLE

@@ -59,7 +59,7 @@ def one_value_per_row(table: SourceTable, head: int, notes: list[str]) -> Source
 def _is_key(
     body: Sequence[Sequence[SourceCell]], labels: Sequence[str], column: int, value: int
 ) -> bool:
-    """Whether a column names rows for sure; candidates do so only if rows repeat without them."""
+    """Whether a column names rows for sure; others do so only if rows repeat without them."""
     is_named = is_measure_heading(labels[column]) or (
         (is_system_heading(labels[column]) or is_collection_heading(labels[column]))
         and not all(split_cell(row[column]) for row in body)
