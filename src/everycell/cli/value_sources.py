@@ -19,6 +19,7 @@ from everycell.base.csv_files import csv_text
 from everycell.base.errors import DataError
 from everycell.base.file_kinds import recognise_file
 from everycell.base.files import sha256
+from everycell.base.text_files import read_text_file
 from everycell.cli.importing.grids import SourceTable, read_tables
 from everycell.cli.importing.headings import is_collection_heading
 from everycell.cli.importing.tidy import import_table
@@ -27,7 +28,7 @@ from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import list_first, pluralise
 from everycell.cli.table_sources import SECOND_NUMBER, TableSource, missing_cells, read_values
 from everycell.cli.value_names import READINGS, match_names
-from everycell.records.cells import RecordError, as_number, cell_lines, key_columns
+from everycell.records.cells import DESCRIPTION, RecordError, as_number, cell_lines, key_columns
 from everycell.records.spellings import is_missing
 from everycell.trec.runs import normalise_name
 
@@ -207,7 +208,7 @@ def _with_row_name(table: SourceTable, name: str) -> SourceTable:
 
 def _read_reproduced(path: Path, name: str | None) -> tuple[pd.DataFrame, list[str], list[str]]:
     """Reproduced values, the row of each, and notes; results of tools are imported."""
-    if recognise_file(path) == "values":
+    if recognise_file(path) == "values" and _is_plain(path):
         return read_values(path), [f"{path}, line {line}" for line in cell_lines(path)], []
     tables = read_tables(path)
     if len(tables) > 1:
@@ -220,6 +221,13 @@ def _read_reproduced(path: Path, name: str | None) -> tuple[pd.DataFrame, list[s
     imported = import_table(path, _with_row_name(source, name) if name else source)
     rows = [f"{path}, row {position.row + 1}" for position in imported.positions]
     return imported.cells, rows, [f"{path}: imported {len(rows)} values.", *imported.notes]
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether a CSV has no other columns than names and, from the value on, what describes it."""
+    first = read_text_file(path).partition("\n")[0]
+    columns = [name.strip(' "') for name in first.split(",")]
+    return "" not in columns and set(columns[columns.index("value") :]) <= {*DESCRIPTION}
 
 
 def _rename_columns(

@@ -113,6 +113,24 @@ def test_init_values_missing(word):
     assert published["value"].tolist()[4] == ("OOM" if word == "OOM" else "–")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",model,metric,value\n0,base,acc,0.8\n1,base,F1,0.71\n",
+        "model,metric,value,std\nbase,acc,0.8,0.1\nbase,F1,0.71,0.2\n",
+        "metric,value,model\nacc,0.8,base\nF1,0.71,base\n",
+        "Model;Metric;Score\nBase;acc;0,8\nBase;f1;0,71\n",
+        "metric\tresult\trun\nacc\t0.8\tbase\nF1\t0.71\tbase\n",
+    ],
+)
+def test_init_values_row_per_value(text):
+    """Frames in tidy form, as programs write them."""
+    Path("a.csv").write_text(text)
+    rows, out = init("a.csv")
+    assert [row[:2] for row in rows] == [["base", "acc"], ["base", "F1"]]
+    assert [float(row[2]) for row in rows] == [80, 71] and "Not run: Ours (7B)." in out
+
+
 def test_init_values_all_missing():
     Path("a.csv").write_text("model,metric,value\nbase,acc,NaN\n")
     assert "--values" in refused("init", "--table", "table.csv", "--values", "a.csv")

@@ -372,8 +372,6 @@ def test_import_offers_become_comments(folder):
             [],
             "cells",
         ),
-        ("a.csv", "system,metric,value\nA,MAP,.5\n", [], "everycell init --table"),
-        ("a.tsv", "Value\tMetric\tRun\n.5\tMAP\tA\n", [], "everycell init --table"),
         ("a.md", "|A|MAP|\n|-|-|\n|a|.1|\n|a|.2|\n", [], "row 3 of the table"),
         ("a.md", "|A|MAP|MAP|\n|-|-|-|\n|a|.1|.2|\n", [], "row 2 of the table"),
         ("a.md", "|A|B|\n|-|-|\n|a|b|\n", [], "a.md has a table without numbers"),
