@@ -71,6 +71,9 @@ Measures = Annotated[
     list[str] | None,
     typer.Option(help="PUBLISHED=MEASURE, if ir_measures has another name for the measure."),
 ]
+LeaveOutOthers = Annotated[
+    bool, typer.Option(help="Leave out values of --values that the table does not have.")
+]
 #: Options that take all arguments up to the next option.
 GREEDY = ("--runs", "--qrels", "--measures", "--values")
 
@@ -115,6 +118,7 @@ def init(
     values: Values = None,
     measures: Measures = None,
     script: Script = None,
+    leave_out_others: LeaveOutOthers = False,
 ) -> None:
     """Create a repository for your own paper, ready to run.
 
@@ -126,7 +130,9 @@ def init(
 
     require_key(key)
     folder = folder or Path(key)
-    source = _table_source(runs, qrels, table, values, measures, script)
+    source = _table_source(
+        runs, qrels, table, values, measures, script, leave_out_others=leave_out_others
+    )
     make_repository(folder, key, source)
     echo(f"{folder}: a repository with {pluralise(len(source.cells), 'published value')}.")
     for note in source.notes:
@@ -152,6 +158,7 @@ def new(
     values: Values = None,
     measures: Measures = None,
     script: Script = None,
+    leave_out_others: LeaveOutOthers = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Add the line to the Snakefile without asking.")
     ] = False,
@@ -180,7 +187,9 @@ def new(
     if key in papers:
         raise RecordError(f"The key {key} is taken; choose another, such as smith2026b.")
     require_key(key)
-    source = _table_source(runs, qrels, table, values, measures, script)
+    source = _table_source(
+        runs, qrels, table, values, measures, script, leave_out_others=leave_out_others
+    )
     cache = Path(read_config(Path("config.yaml")).cache)
     for path in add_paper(project.ROOT, key, source, cache=cache):
         echo(f"{path}")
@@ -207,12 +216,16 @@ def _table_source(
     values: list[str] | None,
     measures: list[str] | None,
     script: Path | None,
+    *,
+    leave_out_others: bool,
 ) -> TableSource:
     """Source given by the options of a command, or the example if there are none."""
     from everycell.cli.run_sources import source_from_runs
     from everycell.cli.table_sources import EXAMPLE, source_from_script
     from everycell.cli.value_sources import source_from_values
 
+    if leave_out_others and not values:
+        raise RecordError("--leave-out-others concerns --values; give them, or leave it out.")
     if not (runs or qrels or table or values or measures or script):
         example = [f"{name}={EXAMPLE / name.lower()}.run" for name in ("First", "Second")]
         qrels, table = [str(EXAMPLE / "qrels.txt")], EXAMPLE / "table_1.csv"
@@ -221,7 +234,7 @@ def _table_source(
         source.table, source.originals = None, []
         return source
     if table and values and not (runs or qrels or measures or script):
-        return source_from_values(values, table)
+        return source_from_values(values, table, leave_out_others=leave_out_others)
     if table and script and not (runs or qrels or measures or values):
         return source_from_script(script, table)
     if table and runs and qrels and not (values or script):

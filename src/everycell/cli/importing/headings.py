@@ -303,6 +303,11 @@ def is_collection_heading(heading: str) -> bool:
     return _COLLECTIONS.fullmatch(_plain(heading)) is not None
 
 
+def is_system_heading(heading: str) -> bool:
+    """Whether cells below a heading are names of systems."""
+    return _SYSTEMS.fullmatch(heading) is not None
+
+
 def is_measure_heading(heading: str) -> bool:
     """Whether cells below a heading are names of measures."""
     return _MEASURES.fullmatch(_plain(heading)) is not None

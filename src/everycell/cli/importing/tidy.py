@@ -225,8 +225,8 @@ def _kinds_of_columns(
         is_value = (len(numeric) > unread and not is_of_times) or (
             len(numeric) > 0 and is_measure(label_of_column(table, head, column))
         )
-        # The first column names the rows, even by years or sizes.
-        (numbers if texts and is_value else texts).append(column)
+        # The first column names the rows, even by years or sizes, and so do known keys.
+        (numbers if texts and is_value and column >= table.keys else texts).append(column)
     if empty:
         notes.append(f"Not imported, since it is empty: {shorten(empty)}.")
     return texts, numbers
