@@ -574,3 +574,20 @@ def test_import_without_scipy(folder):
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "False" and done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "heading, keys",
+    [
+        ("Croatian (F1)", ("Croatian", "F1")),
+        ("Dev set (macro-F1)", ("Dev set", "macro-F1")),
+        ("Overall (Weighted F1)", ("Overall", "Weighted F1")),
+        ("Micro (F1)", ("–", "Micro (F1)")),
+        ("F1 (macro)", ("–", "F1 (macro)")),
+        ("Cost (USD)", ("–", "Cost (USD)")),
+    ],
+)
+def test_import_measure_in_brackets(folder, heading, keys):
+    text = f"|Model|SQuAD (EM)|X (F1)|{heading}|\n|-|-|-|-|\n|A|1|2|3|\n|B|4|5|6|\n"
+    values = imported("t.md", text)
+    assert values["A", "X", "F1"] == "2" and values["A", *keys] == "3"
