@@ -79,10 +79,16 @@ def make_repository(folder: Path, key: str, source: TableSource) -> None:
         # This folder gets the usual permissions, unlike the temporary one.
         root = temporary / "repository"
         (root / OWN_DATA).mkdir(parents=True)
+        uses_r = source.script is not None and source.script.suffix.lower() == ".r"
         _write_files(
             root,
             REPOSITORY_TEMPLATES,
-            {"key": key, "requirement": requirement(), "install": INSTALL, "python": PYTHON},
+            {
+                "key": key,
+                "requirement": requirement(),
+                "install": INSTALL,
+                "python": f"{PYTHON} and R" if uses_r else PYTHON,
+            },
         )
         write_schemas(root / "workflow" / "schemas")
         _write_paper(root, key, source)
@@ -179,7 +185,11 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
         "blank": PLACEHOLDERS,
     }
     names["source"] = "p. 1" + (find_original(source.table).note if source.table else "")
-    names["repositories"] = [*repositories_of(map(find_original, source.originals))]
+    originals = [find_original(path) for path in source.originals]
+    names["repositories"] = [*repositories_of(originals)]
+    # Several files of values become one, whose name and hash say nothing of them.
+    are_values = "values" in source.rule
+    made_from = "".join(original.note for original in originals if are_values)
     paths = _write_files(root, PAPER_TEMPLATES, names | source.context())
     table = root / "published" / key / "table_1.csv"
     table.write_text(csv_text(source.cells), encoding="utf-8", newline="")
@@ -205,6 +215,7 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
             set_name=names["set"],
             name=name,
             facts=facts,
+            made_from=made_from,
         )
     return [*paths, table, table.with_name("registry.yaml")]
 

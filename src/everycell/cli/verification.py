@@ -27,7 +27,7 @@ from everycell.receipts.uncovered import uncommitted_modules
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, Paper
 from everycell.records.registry import load_registry
-from everycell.sources.fetch import OWN_DATA, changed_data
+from everycell.sources.fetch import OWN_DATA
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.cells import sources_of
 from everycell.verdicts.results import SUFFIXES, collect, stem_of
@@ -137,7 +137,7 @@ def _find_faults(results: Path, overrides: Path | None) -> _Findings:
     faults = [fault for result in all_results for fault in result.faults]
     if own:
         for key in papers:
-            changed = changed_data(project.PUBLISHED / key)
+            changed = project.changed_data(project.PUBLISHED / key)
             faults += [*changed.values(), *_results_made_from(changed, receipts, results)]
         faults += [
             f"{module} can replace a module in any job, but neither Git nor a receipt has its "

@@ -14,6 +14,8 @@ import os
 import platform
 import re
 import resource
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -137,6 +139,7 @@ def write_receipt(
     A hash of its content detects accidental edits. It does not prevent forgery: only rebuilding the
     result proves that it is genuine.
     """
+    code_files = list(code_files)
     checkout = checkout or {"commit": None, "changed": None}
     receipt: dict[str, Any] = {
         "artefact": artefact,
@@ -161,7 +164,7 @@ def write_receipt(
             "sha256": code,
             **state_of_code(code_files, checkout["changed"], root),
         },
-        "packages": {"python": platform.python_version()} | _versions(),
+        "packages": {"python": platform.python_version()} | _r_version(code_files) | _versions(),
         "execution": {
             "seconds": round(seconds, 3),
             "max_rss_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
@@ -219,6 +222,16 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return versions
+
+
+def _r_version(code_files: Iterable[Path]) -> dict[str, str]:
+    """Version of R, if a script in R is part of the code."""
+    program = shutil.which("Rscript")
+    if program is None or not any(file.suffix.lower() == ".r" for file in code_files):
+        return {}
+    command = [program, "--vanilla", "-e", "cat(as.character(getRversion()))"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    return {"r": answer.stdout} if answer.returncode == 0 else {}
 
 
 def read_receipt(path: Path) -> dict[str, Any]:

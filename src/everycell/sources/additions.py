@@ -53,9 +53,13 @@ def add_file(
     name: str | None = None,
     facts: dict[str, Any] | None = None,
     replace: bool = False,
+    made_from: str = "",
     timeout: float = 60.0,
 ) -> str:
-    """Fetch or copy a file into the cache, and add it to the registry of a paper."""
+    """Fetch or copy a file into the cache, and add it to the registry of a paper.
+
+    The note of a local file ends with what it was made from, if that is stated.
+    """
     home = project / "published" / paper
     registry = home / "registry.yaml"
     if not (home / "paper.yaml").is_file():
@@ -101,7 +105,7 @@ def add_file(
                 content["files"][key] = {"origin": {"url": source, **form, "path": last}}
             else:
                 note = OWN_FILE_NOTE if data_folder.is_dir() else LOCAL_FILE_NOTE
-                content["files"][key] = {"mirror": form, "note": note}
+                content["files"][key] = {"mirror": form, "note": note + made_from}
             set_facts = content["sets"].get(set_name, {})
             content["sets"][set_name] = set_facts | (facts or {})
             text = _render_checked(project, registry, content)

@@ -40,7 +40,6 @@ from everycell.cli.importing.values import (
     begins_with_number,
     decide_commas,
     is_duration,
-    is_no_value,
     is_numeric,
     is_time,
     plain_number,
@@ -49,6 +48,7 @@ from everycell.cli.importing.values import (
 )
 from everycell.cli.printing import pluralise
 from everycell.records.cells import key_columns
+from everycell.records.spellings import is_no_value
 
 
 class Position(NamedTuple):
@@ -216,8 +216,8 @@ def _kinds_of_columns(
         is_value = (len(numeric) > unread and not is_of_times) or (
             len(numeric) > 0 and is_measure(label_of_column(table, head, column))
         )
-        # The first column names the rows, even by years or sizes.
-        (numbers if texts and is_value else texts).append(column)
+        # The first column names the rows, even by years or sizes, and so do known keys.
+        (numbers if texts and is_value and column >= table.keys else texts).append(column)
     if empty:
         notes.append(f"Not imported, since it is empty: {shorten(empty)}.")
     return texts, numbers
