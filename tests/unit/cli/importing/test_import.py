@@ -1,6 +1,8 @@
 """`everycell import`: tables in the forms in which papers and repositories have them."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -560,6 +562,18 @@ def test_import_json_half_a_pair(folder):
     """Half a surrogate pair, which no file can contain, is written as its code."""
     values = imported("a.json", '{"results": {"t\\ud800": {"acc": 0.5}}, "model_name": "m"}')
     assert [*values.values()] == ["0.5"] and "\\ud800" in str(values)
+
+
+def test_import_without_scipy(folder):
+    """Names of measures are parsed, but nothing is computed."""
+    Path("a.md").write_text("|A|MAP|nDCG@10|\n|-|-|-|\n|a|.1|.2|\n")
+    program = (
+        "import atexit, sys\nsys.argv = ['everycell', 'import', 'a.md']\n"
+        "atexit.register(lambda: print('scipy' in sys.modules))\n"
+        "from everycell.cli.entry import main\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "False" and done.returncode == 0
 
 
 @pytest.mark.parametrize(
