@@ -62,11 +62,16 @@ DOCKERFILE = """\
 FROM python:{version}-bookworm
 RUN useradd --create-home author && install --directory --owner author /deposit
 WORKDIR /deposit
-COPY --chown=author . .
+{setup}COPY --chown=author . .
 RUN pip install --no-cache-dir --no-deps -r {lock}
 USER author
 CMD ["snakemake", "--cores", "2"]
 """
+#: Line of the Dockerfile for scripts in R, whose packages the authors add.
+DOCKER_R = (
+    "RUN apt-get update && apt-get install --yes --no-install-recommends r-base-core && "
+    "rm -rf /var/lib/apt/lists/*\n"
+)
 
 
 def write_deposit(
@@ -217,10 +222,13 @@ def _write_metadata(
             (copy / WHEELS).mkdir(exist_ok=True)
             shutil.copy(wheel, copy / WHEELS)
         version = ".".join(map(str, sys.version_info[:2]))
+        uses_r = any((copy / "workflow").rglob("*.[Rr]"))
         address = f"./{WHEELS / wheel.name}" if wheel else requirement(released=anonymous)
         files |= {
             LOCK: "\n".join([address, *locked_requirements(needed)]) + "\n",
-            "Dockerfile": DOCKERFILE.format(version=version, lock=LOCK),
+            "Dockerfile": DOCKERFILE.format(
+                version=version, lock=LOCK, setup=DOCKER_R if uses_r else ""
+            ),
         }
         if wheel or anonymous:
             # A path of this machine, or the address of a fork.

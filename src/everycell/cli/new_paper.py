@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shutil
@@ -78,10 +79,16 @@ def make_repository(folder: Path, key: str, source: TableSource) -> None:
         # This folder gets the usual permissions, unlike the temporary one.
         root = temporary / "repository"
         (root / OWN_DATA).mkdir(parents=True)
+        uses_r = source.script is not None and source.script.suffix.lower() == ".r"
         _write_files(
             root,
             REPOSITORY_TEMPLATES,
-            {"key": key, "requirement": requirement(), "install": INSTALL, "python": PYTHON},
+            {
+                "key": key,
+                "requirement": requirement(),
+                "install": INSTALL,
+                "python": f"{PYTHON} and R" if uses_r else PYTHON,
+            },
         )
         write_schemas(root / "workflow" / "schemas")
         _write_paper(root, key, source)
@@ -129,11 +136,13 @@ def _move(parts: Mapping[Path, Path]) -> None:
     """Move all files and folders to their targets, or none of them."""
     targets: list[Path] = []
     try:
-        for part, target in parts.items():
+        # In one order, so that one of two commands gets all targets.
+        for part, target in sorted(parts.items()):
             if part.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
+                _reserve(target, is_folder=part.is_dir())
                 targets.append(target)
-                shutil.move(part, target)
+                _replace(target, part)
     except BaseException:
         for target in targets:
             if target.is_dir():
@@ -141,6 +150,30 @@ def _move(parts: Mapping[Path, Path]) -> None:
             else:
                 target.unlink(missing_ok=True)
         raise
+
+
+def _reserve(target: Path, *, is_folder: bool) -> None:
+    """Create an empty file or folder, which another command then cannot create too."""
+    try:
+        if is_folder:
+            target.mkdir()
+        else:
+            target.touch(exist_ok=False)
+    except FileExistsError:
+        raise RecordError(f"{target} already exists; remove it, or choose another name.") from None
+
+
+def _replace(target: Path, part: Path) -> None:
+    """Replace an empty file or folder, which may be in another file system than `part`."""
+    try:
+        part.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        if part.is_dir():
+            shutil.copytree(part, target, dirs_exist_ok=True)
+        else:
+            shutil.copy2(part, target)
 
 
 def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
@@ -152,7 +185,11 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
         "blank": PLACEHOLDERS,
     }
     names["source"] = "p. 1" + (find_original(source.table).note if source.table else "")
-    names["repositories"] = [*repositories_of(map(find_original, source.originals))]
+    originals = [find_original(path) for path in source.originals]
+    names["repositories"] = [*repositories_of(originals)]
+    # Several files of values become one, whose name and hash say nothing of them.
+    are_values = "values" in source.rule
+    made_from = "".join(original.note for original in originals if are_values)
     paths = _write_files(root, PAPER_TEMPLATES, names | source.context())
     table = root / "published" / key / "table_1.csv"
     table.write_text(csv_text(source.cells), encoding="utf-8", newline="")
@@ -178,6 +215,7 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
             set_name=names["set"],
             name=name,
             facts=facts,
+            made_from=made_from,
         )
     return [*paths, table, table.with_name("registry.yaml")]
 

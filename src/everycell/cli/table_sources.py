@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pandas as pd
 
 from everycell.base.errors import DataError
 from everycell.base.file_kinds import recognise_file
+from everycell.base.text_files import read_text_file
 from everycell.cli.importing.offers import emphasised_claims
 from everycell.cli.importing.values import ROLES
 from everycell.records.cells import (
@@ -23,7 +26,7 @@ from everycell.records.cells import (
     key_columns,
     read_cells,
 )
-from everycell.records.spellings import is_missing, is_not_significant, split_bound
+from everycell.records.spellings import is_missing, is_no_value, is_not_significant, split_bound
 from everycell.workflow import FOLDER
 
 #: Runs, qrels and a table for a first try without the user's own files.
@@ -34,6 +37,8 @@ SECOND_NUMBER = tuple(f" {role}" for role in ROLES)
 MOST_COLUMNS = 12
 #: File names that are safe in rules and in the registry; Snakemake reads braces as wildcards.
 FILE_NAME = r"\w[\w .,+=@()-]*"
+#: Endings of files that `everycell import` reads, and that are no CSV.
+_IMPORTED = {".md", ".markdown", ".html", ".htm", ".tex", ".json"}
 #: Ending of a script in another language -> template of the Python script that runs it.
 RUNNERS = {".ipynb": "run_notebook.py.j2", ".R": "run_r.py.j2", ".r": "run_r.py.j2"}
 
@@ -119,13 +124,16 @@ def _layout(keys: pd.DataFrame) -> dict[str, list[str]]:
 
 def read_values(path: Path) -> pd.DataFrame:
     """Read a table of cells; a value is a number, a bound, or a word or dash without a number."""
-    if path.suffix != ".csv" and recognise_file(path) != "values":
+    if path.suffix.lower() in _IMPORTED or not _has_value_column(path):
+        out = "cells.csv" if path.name == "table.csv" else "table.csv"
         raise DataError(
             path,
             fault="is not a CSV with a row per value",
-            fix=f"read it with `everycell import {path} table.csv` first, and give table.csv",
+            fix=f"run `everycell import {shlex.quote(str(path))} {out}` first, and give {out}",
         )
     cells = read_cells(path)
+    # As `everycell import` writes it.
+    cells["value"] = cells["value"].mask(cells["value"].map(is_no_value), "–")
     for line, value in zip(cell_lines(path), cells["value"], strict=True):
         if not (is_number(split_bound(value)[1]) or is_missing(value) or is_not_significant(value)):
             raise DataError(
@@ -139,6 +147,14 @@ def read_values(path: Path) -> pd.DataFrame:
                 "with `everycell import`",
             )
     return cells
+
+
+def _has_value_column(path: Path) -> bool:
+    """Whether the first line of a CSV has the column of values, maybe misspelt."""
+    if recognise_file(path) == "values":
+        return True
+    columns = read_text_file(path).partition("\n")[0].split(",")
+    return bool(get_close_matches("value", [name.strip(' "').lower() for name in columns]))
 
 
 def source_from_script(script: Path, table: Path) -> TableSource:

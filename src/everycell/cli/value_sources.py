@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import atexit
 import math
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -17,18 +19,34 @@ from everycell.base.csv_files import csv_text
 from everycell.base.errors import DataError
 from everycell.base.file_kinds import recognise_file
 from everycell.base.files import sha256
-from everycell.cli.importing.grids import read_tables
+from everycell.base.text_files import read_text_file
+from everycell.cli.importing.grids import SourceTable, read_tables
+from everycell.cli.importing.headings import is_collection_heading
 from everycell.cli.importing.tidy import import_table
-from everycell.cli.measure_names import measure_of
+from everycell.cli.importing.values import SourceCell, is_numeric, split_cell
+from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import list_first, pluralise
 from everycell.cli.table_sources import SECOND_NUMBER, TableSource, missing_cells, read_values
-from everycell.records.cells import RecordError, as_number, cell_lines, key_columns
+from everycell.cli.value_names import READINGS, match_names
+from everycell.records.cells import DESCRIPTION, RecordError, as_number, cell_lines, key_columns
 from everycell.records.spellings import is_missing
 from everycell.trec.runs import normalise_name
 
+#: Columns of systems in results, by their heading.
+_SYSTEMS = re.compile(
+    r"(models?|systems?|methods?|approach(es)?|runs?)(_?name)?|name", re.IGNORECASE
+)
 
-def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
-    """Source of a table whose reproduced values are in CSV files with the same key columns."""
+#: With more files than these, there is one note for all instead of one per file.
+_MOST_NOTES = 12
+
+
+def source_from_values(
+    values: Sequence[str], table: Path, *, leave_out_others: bool = False
+) -> TableSource:
+    """Source of a table whose reproduced values are in files, each FILE or NAME=FILE."""
+    named_paths = [path_and_name(text) for text in values]
+    paths = [path for path, _ in named_paths]
     for path in paths:
         if path.is_file() and table.is_file() and sha256(path) == sha256(table):
             raise RecordError(
@@ -37,14 +55,18 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
             )
     cells = read_values(table)
     keys = key_columns(cells)
+    names = [name for _, name in named_paths]
+    column = _column_of_names([name for name in names if name is not None], cells, table)
     parts = []
     lines: list[str] = []
     notes: list[str] = []
-    for path in paths:
-        part, lines_of_part, comments = _read_reproduced(path)
-        parts.append(part)
+    for path, name in named_paths:
+        part, lines_of_part, comments = _read_reproduced(path, name)
+        parts.append(part if name is None else _with_system(path, part, keys, column, name))
         lines += lines_of_part
-        notes += comments
+        notes += comments if len(paths) <= _MOST_NOTES else comments[1:]
+    if len(paths) > _MOST_NOTES:
+        notes = [f"Imported {len(lines):,} values of {len(paths)} files.", *dict.fromkeys(notes)]
     renamed, comments = _rename_columns(parts, cells, keys)
     notes += comments
     reproduced = pd.concat(renamed, ignore_index=True).fillna("")
@@ -55,14 +77,26 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
         columns = [key for key in key_columns(adapted) if key in part or key not in reproduced]
         if set(columns) != set(keys):
             absent = {key: [*cells[key].unique()] for key in keys if key not in part}
-            names = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items())
+            known = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items())
+            example = next((names[0] for key, names in absent.items() if key != "metric"), "")
+            advice = f", or write the name before the file, as in --values '{example}={path}'"
             raise RecordError(
                 f"{path}: the key columns are {', '.join(key_columns(own))}, but those of "
                 f"{table} are {', '.join(keys)}; use the same columns in both files"
-                f"{f', or the published names ({names})' * bool(names)}."
+                f"{f', or the published names ({known})' * bool(known)}"
+                f"{advice * (bool(example) and None in names)}."
             )
     published = cells.set_index(keys).index
     produced = adapted.set_index(keys).index
+    is_cell = produced.isin(published)
+    is_second = cells["metric"].str.endswith(SECOND_NUMBER) if "metric" in cells else False
+    needed = published[~(cells["value"].map(is_missing) | is_second)]
+    # No other value can be that of a published cell if all these have one.
+    if is_cell.any() and (leave_out_others or needed.isin(produced).all()) and not is_cell.all():
+        surplus = [" / ".join(key) if len(keys) > 1 else key for key in produced[~is_cell]]
+        number = pluralise(len(surplus), "value")
+        notes.append(f"Left out: {number} that the table lacks: {list_first(surplus)}.")
+        adapted, produced = adapted[is_cell], produced[is_cell]
     rows = [lines[index] for index in adapted.index]
     if surplus := [
         f"{row} ({' / '.join(key if len(keys) > 1 else [key])})"
@@ -73,13 +107,23 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
             key: [name for name in cells[key].unique() if name not in set(adapted[key])]
             for key in keys
         }
-        names = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items() if names)
+        known = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items() if names)
         one = len(surplus) == 1
+        system = next(
+            (
+                names[0]
+                for key, names in absent.items()
+                if names and key != "metric" and not is_collection_heading(key)
+            ),
+            "",
+        )
+        advice = f", write them before the files of one system, as in --values '{system}=FILE'"
         raise RecordError(
             f"{pluralise(len(surplus), 'value')} of --values {'is' if one else 'are'} not in "
             f"{table}: {list_first(surplus)}; use the published names"
-            f"{f' (still without a value are {names})' * bool(names)}, or remove "
-            f"{'this row' if one else 'these rows'}."
+            f"{f' (still without a value are {known})' * bool(known)}"
+            f"{advice * (bool(system) and None in names)}, or leave "
+            f"{'it' if one else 'them'} out with --leave-out-others."
         )
     first = dict(zip(reversed(produced), reversed(rows), strict=True))
     if repeated := [
@@ -89,20 +133,24 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
         raise RecordError(
             f"--values has cells twice: {list_first(repeated)}; remove one of the two."
         )
-    # A dash or a word is no value to reproduce.
+    # A dash or a word is no value, neither to reproduce nor reproduced.
+    is_given = ~adapted["value"].map(is_missing)
+    adapted, produced = adapted[is_given], produced[is_given]
+    if adapted.empty:
+        raise RecordError(f"--values has no number for a cell of {table}; give reproduced values.")
     not_run = missing_cells(
         cells, keys, [*(published.isin(produced) | cells["value"].map(is_missing))]
     )
-    name, (values, *more_paths) = "values.csv", paths
-    if notes or more_paths:
+    name, (file, *more_paths) = "values.csv", paths
+    if notes or more_paths or column or not is_given.all():
         adapted = adapted[[*keys, *(name for name in adapted if name not in keys)]]
         folder = Path(tempfile.mkdtemp(prefix="everycell-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        values = folder / name
-        values.write_text(csv_text(adapted), encoding="utf-8", newline="")
+        file = folder / name
+        file.write_text(csv_text(adapted), encoding="utf-8", newline="")
     return TableSource(
         cells,
-        {name: values},
+        {name: file},
         "Published values",
         "values computed elsewhere",
         {"values": name},
@@ -113,9 +161,54 @@ def source_from_values(paths: Sequence[Path], table: Path) -> TableSource:
     )
 
 
-def _read_reproduced(path: Path) -> tuple[pd.DataFrame, list[str], list[str]]:
+def _column_of_names(names: Sequence[str], cells: pd.DataFrame, table: Path) -> str:
+    """Key column with the names that the user gives to files; empty if there are none."""
+    if not names:
+        return ""
+    keys = [key for key in key_columns(cells) if key != "metric"]
+    best = max(keys, key=lambda key: cells[key].isin(names).any(), default="")
+    if unknown := [name for name in names if not best or name not in set(cells[best])]:
+        known = "; ".join(f"{key}: {list_first([*cells[key].unique()], 12)}" for key in keys)
+        raise RecordError(
+            f"--values: {unknown[0]} is not a system of {table} ({known}); write the published "
+            "name before the file."
+        )
+    return best
+
+
+def _with_system(
+    path: Path, part: pd.DataFrame, keys: Sequence[str], column: str, name: str
+) -> pd.DataFrame:
+    """Reproduced values of one system under its published name, whatever the file calls it."""
+    own = [
+        key
+        for key in key_columns(part)
+        if key == column or (key not in keys and _SYSTEMS.fullmatch(key))
+    ]
+    systems = [*part[own].drop_duplicates().agg(" / ".join, axis="columns")] if own else []
+    if len(systems) > 1:
+        raise RecordError(
+            f"{path} has values of {pluralise(len(systems), 'system')} ({list_first(systems)}), "
+            f"not only of {name}; give it without the name, or a file per system."
+        )
+    part = part.drop(columns=own)
+    part.insert(0, column, name)
+    return part
+
+
+def _with_row_name(table: SourceTable, name: str) -> SourceTable:
+    """Table with a column of names if it has only numbers, as results of one system may have."""
+    parts = [split_cell(cell) for row in table.rows[1:] for cell in row]
+    if not all(part and is_numeric(part[0]) for part in parts):
+        return table
+    first = [SourceCell("System", source=""), *(SourceCell(name) for _ in table.rows[1:])]
+    rows = [[cell, *row] for cell, row in zip(first, table.rows, strict=True)]
+    return replace(table, rows=rows)
+
+
+def _read_reproduced(path: Path, name: str | None) -> tuple[pd.DataFrame, list[str], list[str]]:
     """Reproduced values, the row of each, and notes; results of tools are imported."""
-    if recognise_file(path) == "values":
+    if recognise_file(path) == "values" and _is_plain(path):
         return read_values(path), [f"{path}, line {line}" for line in cell_lines(path)], []
     tables = read_tables(path)
     if len(tables) > 1:
@@ -124,9 +217,17 @@ def _read_reproduced(path: Path) -> tuple[pd.DataFrame, list[str], list[str]]:
             fault=f"has {len(tables)} tables",
             fix="write one to a file of its own with `everycell import` and its option --number",
         )
-    imported = import_table(path, tables[0])
+    (source,) = tables
+    imported = import_table(path, _with_row_name(source, name) if name else source)
     rows = [f"{path}, row {position.row + 1}" for position in imported.positions]
     return imported.cells, rows, [f"{path}: imported {len(rows)} values.", *imported.notes]
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether a CSV has no other columns than names and, from the value on, what describes it."""
+    first = read_text_file(path).partition("\n")[0]
+    columns = [name.strip(' "') for name in first.split(",")]
+    return "" not in columns and set(columns[columns.index("value") :]) <= {*DESCRIPTION}
 
 
 def _rename_columns(
@@ -136,7 +237,7 @@ def _rename_columns(
     candidates: dict[str, list[str]] = {}
     for own in dict.fromkeys(own for part in parts for own in key_columns(part)):
         files = [part for part in parts if own in part]
-        names = {normalise_name(name) for part in files for name in part[own]}
+        names = {reading(name) for part in files for name in part[own] for reading in READINGS}
         candidates[own] = [
             key
             for key in keys
@@ -178,7 +279,7 @@ def _adapt(
             adapted.insert(0, column, cells[column][0])
     if set(key_columns(adapted)) != set(keys):
         return reproduced, []
-    adapted, comments = _match_names(adapted, cells, keys)
+    adapted, comments = match_names(adapted, cells, keys)
     notes += comments
     pairs = adapted.merge(cells, on=list(keys), suffixes=("", "_published"))
     # Without any pair, pandas keeps both columns as texts.
@@ -201,50 +302,3 @@ def _adapt(
                 f"{measure}: multiplied by 100, since the published values are percentages."
             )
     return adapted, notes
-
-
-def _match_names(
-    reproduced: pd.DataFrame, cells: pd.DataFrame, keys: Sequence[str]
-) -> tuple[pd.DataFrame, list[str]]:
-    """Reproduced values under the published names, and notes on what was changed.
-
-    If a column has all published names, none of its other names can mean one of these, so their
-    rows are left out.
-    """
-    notes: list[str] = []
-    for key in keys:
-        meaning = _meaning_of_measure if key == "metric" else normalise_name
-        own, known = set(reproduced[key]), set(cells[key])
-        meanings = {name: meaning(name) for name in dict.fromkeys([*cells[key], *reproduced[key]])}
-        published: dict[str, list[str]] = {}
-        surplus: dict[str, list[str]] = {}
-        for name, meant in meanings.items():
-            if name not in own:
-                published.setdefault(meant, []).append(name)
-            elif name not in known:
-                surplus.setdefault(meant, []).append(name)
-        renamed = {
-            surplus[meant][0]: names[0]
-            for meant, names in published.items()
-            if meant and len(names) == len(surplus.get(meant, ())) == 1
-        }
-        reproduced = reproduced.assign(**{key: reproduced[key].replace(renamed)})
-        if renamed:
-            pairs = [f"{name} as {published_name}" for name, published_name in renamed.items()]
-            notes.append(f"Read: {list_first(pairs, 12)}.")
-        expected = {name for name in cells[key] if not name.endswith(SECOND_NUMBER)}
-        is_cell = reproduced[key].isin(cells[key])
-        if expected <= set(reproduced[key]) and not is_cell.all():
-            names = list_first(reproduced.loc[~is_cell, key].unique())
-            number = pluralise(int((~is_cell).sum()), "value")
-            notes.append(f"Left out: {number} of {names}, which the published table lacks.")
-            reproduced = reproduced[is_cell]
-    return reproduced, notes
-
-
-def _meaning_of_measure(name: str) -> str:
-    """Measure of a name in one spelling; the name itself if it is none."""
-    from everycell.retrieval.any_measure import parse_measure
-
-    measure = measure_of(name)
-    return str(parse_measure(measure)) if measure else normalise_name(name)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from everycell.metrics.term_fairness import FairnessReport, fairness_report
 from everycell.trec.conversion import as_run, as_run_and_qrels, convert
-from everycell.trec.lines import RUN
+from everycell.trec.frames import RUN
 from everycell.trec.runs import check_tags
 
 if TYPE_CHECKING:

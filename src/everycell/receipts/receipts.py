@@ -14,8 +14,11 @@ import os
 import platform
 import re
 import resource
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -136,6 +139,7 @@ def write_receipt(
     A hash of its content detects accidental edits. It does not prevent forgery: only rebuilding the
     result proves that it is genuine.
     """
+    code_files = list(code_files)
     checkout = checkout or {"commit": None, "changed": None}
     receipt: dict[str, Any] = {
         "artefact": artefact,
@@ -160,7 +164,7 @@ def write_receipt(
             "sha256": code,
             **state_of_code(code_files, checkout["changed"], root),
         },
-        "packages": {"python": platform.python_version()} | _versions(),
+        "packages": {"python": platform.python_version()} | _r_version(code_files) | _versions(),
         "execution": {
             "seconds": round(seconds, 3),
             "max_rss_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
@@ -220,6 +224,16 @@ def _versions() -> dict[str, str]:
     return versions
 
 
+def _r_version(code_files: Iterable[Path]) -> dict[str, str]:
+    """Version of R, if a script in R is part of the code."""
+    program = shutil.which("Rscript")
+    if program is None or not any(file.suffix.lower() == ".r" for file in code_files):
+        return {}
+    command = [program, "--vanilla", "-e", "cat(as.character(getRversion()))"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    return {"r": answer.stdout} if answer.returncode == 0 else {}
+
+
 def read_receipt(path: Path) -> dict[str, Any]:
     """Read and validate a receipt."""
     try:
@@ -245,6 +259,15 @@ def read_receipt(path: Path) -> dict[str, Any]:
     raise ReceiptError(
         f"{path} is not a valid receipt ({reason}); delete the result and rebuild it."
     )
+
+
+def readable_receipts(results: Path) -> dict[Path, dict[str, Any]]:
+    """Receipts of a results folder, without those that `read_receipt` refuses."""
+    receipts = {}
+    for path in receipts_in(results):
+        with suppress(ReceiptError):
+            receipts[path] = read_receipt(path)
+    return receipts
 
 
 #: File formats of each table and each figure.

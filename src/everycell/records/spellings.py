@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 
 from everycell.records.cells import is_number
 
@@ -10,6 +11,8 @@ from everycell.records.cells import is_number
 _DASHES = ("-", "\u2013", "\u2014", "\u2212")
 #: Words for a value that the paper could not report, in lower case.
 _MISSING = {"oom", "oot", "na", "n/a", "n/r", "nr", "tbd", "timeout", "out of memory"}
+#: What programs write for a missing value.
+_NO_VALUE = re.compile(r"[-+]?nan|nat|none|null|nil|<na>|n\.a\.", re.IGNORECASE)
 #: Signs of a bound such as "< .001".
 _BOUNDS = {"<": operator.lt, ">": operator.gt, "≤": operator.le, "≥": operator.ge}
 
@@ -30,6 +33,11 @@ def meets_bound(text: str, value: float) -> bool:
 def is_missing(text: str) -> bool:
     """Whether a published dash or word says that there is no value, such as OOM."""
     return text.strip() in _DASHES or text.strip().lower() in _MISSING
+
+
+def is_no_value(text: str) -> bool:
+    """Whether a text is what programs write for a missing value, such as NaN."""
+    return _NO_VALUE.fullmatch(text.strip()) is not None
 
 
 def is_not_significant(text: str) -> bool:

@@ -28,7 +28,7 @@ import pandas as pd
 
 from everycell.base.errors import DataError
 from everycell.base.untrusted import in_quotes
-from everycell.trec.lines import QRELS, RUN, Kind
+from everycell.trec.frames import QRELS, RUN, Kind
 from everycell.trec.runs import check_qrels, check_run, read_qrels, read_run
 
 #: Column names of the supported frames, in the order of everycell's columns.

@@ -24,16 +24,8 @@ from everycell.base.arrays import IntArray
 from everycell.base.errors import DataError
 from everycell.base.text_files import text_lines
 from everycell.base.untrusted import in_quotes
-from everycell.trec.lines import (
-    CANDIDATES,
-    ID_DELIMITER,
-    QRELS,
-    RUN,
-    Ranks,
-    check_frame,
-    read_lines,
-    write_lines,
-)
+from everycell.trec.frames import CANDIDATES, ID_DELIMITER, QRELS, RUN, check_frame
+from everycell.trec.lines import Ranks, read_lines, write_lines
 
 Outside = Literal["error", "drop"]
 

@@ -12,10 +12,11 @@ from typing import Any, Literal, NamedTuple
 from everycell.records.cells import RecordError, Selector, as_number, is_number
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, CellPrecision
-from everycell.records.spellings import meets_bound, split_bound
+from everycell.records.spellings import is_missing, is_no_value, meets_bound, split_bound
 from everycell.records.tables import Cause, Erratum, State, Yields
 from everycell.verdicts.cells import (
     DERIVED,
+    GIVEN,
     AllowedDistance,
     classify_cells,
     is_rounded,
@@ -199,6 +200,10 @@ def judge_cells(
     return judged_cells
 
 
+def _is_no_value(text: str) -> bool:
+    return not text.strip() or is_missing(text) or is_no_value(text)
+
+
 def _number_or_text(value: Any, precision: CellPrecision) -> float | str:
     number = as_number(value)
     return str(value) if precision.decimals == "text" or number is None else number
@@ -247,6 +252,13 @@ def _with_declarations(
 
     keys = list(table[artefact.key_columns].itertuples(index=False, name=None))
     excluded: dict[int, _Ruling] = {}
+    # Results of tools have words such as NaN in place of a number.
+    for row, origin in enumerate(origins):
+        text = str(values.get(keys[row], 0)) if origin == GIVEN else "0"
+        if is_number(split_bound(table["value"][row])[1]) and _is_no_value(text):
+            excluded[row] = _Ruling("not run", f"The given value is {text.strip() or 'empty'}.")
+    absent = {keys[row] for row in excluded}
+    values = {key: value for key, value in values.items() if key not in absent}
     for entry in record.not_run:
         for row in rows(entry.cells) if entry.tier == tier else ():
             if keys[row] in values:

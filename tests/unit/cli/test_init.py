@@ -1,6 +1,7 @@
 """`everycell init`: what it writes from runs or values, and what it refuses."""
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -419,6 +420,29 @@ def test_init_file_with_another_form(folder, option):
     options = [text for pair in files.items() for text in pair]
     message = refused("init", "smith2026", *options)
     assert message.startswith("everycell: tables.md ") and "everycell import" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("README.md", "# Bees\n\n" + "a, b\n" * 99 + "|a|MAP|\n|-|-|\n|b|1|\n"),
+        ("README.md", "system, metric, value\n" + "one, two\n" * 99),
+        ("a b.html", "value<table><tr><td>a<td>1</table>\n" * 99),
+        ("a.TEX", "\\begin{tabular}{ll}\n" * 99),
+        ("wide.csv", "system,MAP,P@1\n" + "First,0.7,0.5\n" * 99),
+        ("table.csv", "system;MAP;P@1\n" + "First;0,7;0,5\n" * 99),
+        ("prose.csv", "Our results, which follow,\n" + "are good, better, and best\n" * 99),
+        ("empty.csv", "\n"),
+    ],
+)
+def test_init_table_to_import(folder, name, text):
+    """One sentence names the command that reads tables, whatever the file has."""
+    (folder / name).write_text(text)
+    (folder / "values.csv").write_text(TABLE)
+    message = refused("init", "smith2026", "--table", name, "--values", "values.csv")
+    assert message.startswith(f"everycell: {name} ") and "everycell import" in message
+    out = "cells.csv" if name == "table.csv" else "table.csv"
+    assert f"{shlex.quote(name)} {out}`" in message
 
 
 def test_init_measures_of_values(folder):

@@ -246,6 +246,23 @@ def test_report_derived_cells_are_consistent_or_inconsistent(tmp_path):
 PART = {"because": "the mean of two other columns", "cells": {"row": "a"}}
 WHOLE = {"because": "the mean of two other columns"}
 DATA = Sources(data=("resources/a.csv",))
+
+
+@pytest.mark.parametrize("value", ["NaN", float("nan"), "–", "OOM", "", "Infinity"])
+@pytest.mark.parametrize("is_given", [True, False])
+def test_report_given_value_missing(tmp_path, value, is_given):
+    """A word for a missing number is no difference if users give the values; a rule has a fault."""
+    values = [value, value, *REPRODUCED[2:]]
+    sources = Sources(given_values=("values.csv",)) if is_given else DATA
+    table = CELLS.assign(value=values)
+    result = report(toy(tmp_path), "embedded", table, sources=sources)
+    is_missing = is_given and value != "Infinity"
+    assert result.cells[0].verdict == ("not run" if is_missing else "different")
+    assert (result.cells[0].reproduced is None) == is_missing
+    # Where the paper has a word, another one differs.
+    assert result.cells[1].verdict == "different"
+
+
 BOTH = DATA._replace(published=("published/toy/table_1.csv",))
 
 

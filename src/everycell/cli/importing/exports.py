@@ -69,7 +69,7 @@ def trec_eval_table(path: Path, text: str) -> SourceTable:
 
 
 def json_tables(path: object, text: str) -> list[SourceTable]:
-    """Tables of HELM's groups, or the results of lm-evaluation-harness as one table."""
+    """Tables of HELM's groups; or one table of other results, such as a row per object."""
     try:
         content = parse_json(text)
     except ValueError as error:
@@ -80,13 +80,16 @@ def json_tables(path: object, text: str) -> list[SourceTable]:
         if isinstance(content, dict) and "model_names" in content:
             return [_ranx_table(content)]
         tables = content if isinstance(content, list) else [content]
+        if not all("header" in table for table in tables):
+            return [_table_of_rows(path, tables)]
         return [_helm_table(path, table) for table in tables]
     except (AttributeError, KeyError, TypeError):
         raise DataError(
             path,
             fault="has no results",
             expected="JSON of lm-evaluation-harness (`results` by task), of a group of HELM "
-            "(tables with `header` and `rows`), or of a report of ranx (`model_names`)",
+            "(tables with `header` and `rows`), of a report of ranx (`model_names`), or values by "
+            "measure in an object per system",
         ) from None
 
 
@@ -101,6 +104,8 @@ def _harness_table(path: object, content: dict[str, Any]) -> SourceTable:
     """A row per task, with standard errors behind values; sample sizes are left out."""
     config = content.get("config") or {}
     model = content.get("model_name") or config.get("model_args") or config.get("model")
+    if isinstance(model, dict):
+        model = ",".join(f"{name}={value}" for name, value in model.items())
     values: dict[str, dict[str, Any]] = {}
     for task, results in content["results"].items():
         values[task] = {}
@@ -142,6 +147,34 @@ def _ranx_table(content: dict[str, Any]) -> SourceTable:
     return SourceTable([[_cell(value) for value in row] for row in rows], head=1, keys=1)
 
 
+def _table_of_rows(path: object, objects: Sequence[dict[str, Any]]) -> SourceTable:
+    """A row per object of names and numbers; without names, the file names its only row.
+
+    MLflow prints a run as an object with its metrics within `data`; names that begin with `_` are
+    those that Weights & Biases adds.
+    """
+    rows = [
+        {"run_name": content["info"].get("run_name"), **content["data"]["metrics"]}
+        if isinstance(content.get("data"), dict)
+        else {name: value for name, value in content.items() if not name.startswith("_")}
+        for content in objects
+    ]
+    names = [*dict.fromkeys(name for row in rows for name in row)]
+    values: dict[str, list[Any]] = {name: [row.get(name) for row in rows] for name in names}
+    if any(isinstance(value, dict | list) for column in values.values() for value in column):
+        raise TypeError
+    numbers = [name for name in names if any(map(_is_result, values[name]))]
+    if not numbers:
+        raise KeyError
+    texts = [name for name in names if name not in numbers]
+    check_size(path, len(rows) + 1, len(names) + 1)
+    if not any(map(any, (values[name] for name in texts))) and len(rows) == 1:
+        texts, values["system"] = ["system"], [Path(str(path)).stem]
+    heading = [*texts, *numbers]
+    table = [heading, *zip(*(values[name] for name in heading), strict=True)]
+    return SourceTable([[_cell(value) for value in row] for row in table], head=1)
+
+
 def _helm_table(path: object, table: dict[str, Any]) -> SourceTable:
     heading = [_cell(cell["value"]) for cell in table["header"]]
     rows = [
@@ -178,16 +211,11 @@ def csv_table(path: Path, text: str) -> SourceTable:
             raise DataError(
                 path, f"row {number}", fault=f"has {len(row)} fields", expected=f"{width}"
             )
-    if rows and {"metric", "value"} < {name.strip().lower() for name in rows[0]}:
-        raise DataError(
-            path,
-            fault="has one row per value, which is already the format of `everycell init --table`",
-            fix="give it to `everycell init --table`, with the columns separated by commas and "
-            "named in lower case",
-        )
     if rows and (columns := _columns_of_export(rows[0])):
         rows = [[*columns.values()], *([row[column] for column in columns] for row in rows[1:])]
-    has_keys = len(rows) > 0 and rows[0][-1].strip().lower() == "value"
+    # Beside a column of measures, other columns may be settings.
+    has_keys = bool(rows) and rows[0][-1].strip().lower() == "value"
+    has_keys &= not any(map(is_measure_heading, rows[0] if rows else ()))
     cells = [[_csv_cell(value) for value in row] for row in rows]
     return SourceTable(cells, head=_count_pandas_head(rows), keys=(width - 1) * has_keys)
 

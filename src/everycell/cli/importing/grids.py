@@ -11,6 +11,7 @@ from pathlib import Path
 from everycell.base.errors import DataError
 from everycell.base.file_kinds import KINDS, recognise_file
 from everycell.base.text_files import read_text_file
+from everycell.cli.importing.emphasis import emphasis_of
 from everycell.cli.importing.values import SourceCell
 
 #: Largest number of rows or columns of a table; spans of cells may claim more.
@@ -192,7 +193,8 @@ class _Tables(HTMLParser):
         self.cell: Pieces | None = None
         self.spans, self.is_heading, self.in_head = (1, 1), False, False
         self.source: list[str] = []
-        self.styles: list[tuple[str, str]] = []
+        #: Tag and styles of each open element of the cell.
+        self.styles: list[tuple[str, Sequence[str]]] = []
         self.caption: list[str] | None = None
         self.declared = 0
         #: Row -> its section, such as a `tbody`, in which spans end.
@@ -251,19 +253,13 @@ class _Tables(HTMLParser):
             self.caption.append(" ")
 
     def _add_style(self, tag: str, attributes: dict[str, str]) -> None:
-        style, names = _style_of(attributes), attributes.get("class", "").lower()
+        style = _style_of(attributes)
         if tag in _UNSEEN or _is_absent(attributes) or "visibility:hidden" in style:
-            self.styles.append((tag, "hidden"))
-        elif (
-            tag in ("b", "strong")
-            or re.search("font-weight:(bold|[6-9]00)", style)
-            or "bold" in names
-        ):
-            self.styles.append((tag, "bold"))
-        elif tag in ("u", "ins") or "underline" in style or "underline" in names:
-            self.styles.append((tag, "underlined"))
-        elif tag in ("sup", "sub"):
-            self.styles.append((tag, {"sup": "raised", "sub": "lowered"}[tag]))
+            self.styles.append((tag, ["hidden"]))
+            return
+        position = {"sup": ["raised"], "sub": ["lowered"]}.get(tag, [])
+        if styles := emphasis_of(tag, attributes, style) + position:
+            self.styles.append((tag, styles))
 
     def _span(self, attributes: dict[str, str], name: str) -> int:
         """Span of a cell; as in browsers, 0 rows are the rest of the section."""
@@ -307,10 +303,11 @@ class _Tables(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.caption is not None:
             self.caption.append(data)
-        styles = {style for _, style in self.styles}
+        styles = [style for _, styles in self.styles for style in styles]
         if self.cell is None or "hidden" in styles:
             return
-        bold, underlined = "bold" in styles, "underlined" in styles
+        weights = [style for style in styles if style in ("bold", "regular")]
+        bold, underlined = weights[-1:] == ["bold"], "underlined" in styles
         self.source.append(data)
         if "$" in data or "\\(" in data:
             from everycell.cli.importing.latex import add_inline

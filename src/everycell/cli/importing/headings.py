@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import pandas as pd
@@ -35,6 +36,11 @@ _COLLECTIONS = re.compile(
 )
 _SYSTEMS = re.compile(r"models?|systems?|methods?|approach(es)?|runs?", re.IGNORECASE)
 _MEASURES = re.compile(r"metrics?|measures?")
+#: What columns of features have, in Unicode or as GitHub writes it.
+_MARK = re.compile(
+    r"[✓✔☑✅✗✘✕✖❌☒×•●○◦◯+xX\-–—−]\ufe0f?|yes|no|true|false|:\w*(check|cross|x)\w*:",
+    re.IGNORECASE,
+)
 
 
 def count_head(table: SourceTable) -> int:
@@ -110,10 +116,16 @@ def name_rows(
         raise DataError(path, fault="has a table without names of rows", fix="add a first column")
     # Labels may stand in rows that have no values.
     rows = [row for row in range(head, len(table.rows)) if not is_spanning(table.rows[row])]
-    _fill_down(table, rows, texts)
+    marks = [column for column in texts if _has_marks(table, rows, column)]
+    # The last column of labels is complete.
+    columns = [column for column in texts if column in [*texts[:-1], *marks]]
+    _fill_down(table, rows, columns, marks)
     leading = [column for number, column in enumerate(texts) if column == texts[0] + number]
     # Names come before numbers of rows and references such as "[1] (2a)".
-    words = [column for column in leading if _has_words(table, body, column)]
+    # Check marks distinguish rows only together with other columns.
+    words = [
+        column for column in leading if column not in marks and _has_words(table, body, column)
+    ]
     words.sort(key=lambda column: not _SYSTEMS.fullmatch(label_of_column(table, head, column)))
 
     def keys_of(columns: Sequence[int], *, grouped: bool) -> dict[int, list[str]]:
@@ -124,7 +136,7 @@ def name_rows(
         }
 
     choices = [([column], False) for column in words] + [(sorted(words), False)] * bool(words)
-    choices += [([column], False) for column in leading if column not in words]
+    choices += [([column], False) for column in leading if column not in [*words, *marks]]
     choices += [(leading, False), (list(texts), False)]
     choices += [([texts[0]], True), (leading, True)] if groups else []
     if table.keys:
@@ -138,7 +150,7 @@ def name_rows(
             break
     else:
         # Below a label that stands once, only the sizes differ.
-        _fill_down(table, rows, [*texts, -1])
+        _fill_down(table, rows, texts, marks)
         columns, grouped = list(leading), False
         for column in _sizes(table, head, body, leading[-1] + 1, numbers):
             columns.append(column)
@@ -186,6 +198,12 @@ def name_rows(
         notes.append(
             f"Not imported, since it is text that does not name the rows: {shorten(headings)}."
         )
+    if blank := [
+        label_of_column(table, head, column)
+        for column in columns
+        if any(_is_blank(table.rows[row][column]) for row in body)
+    ]:
+        notes.append(f'Read as –, since blanks here do not mean "as above": {shorten(blank)}.')
     names = [
         _key_name(table, head, column, "system" if column == columns[-1] else "group")
         for column in columns
@@ -236,15 +254,39 @@ def _has_words(table: SourceTable, body: Sequence[int], column: int) -> bool:
     return 2 * sum(bool(_WORD.search(text)) for text in texts) > len(texts)
 
 
-def _fill_down(table: SourceTable, rows: Sequence[int], texts: Sequence[int]) -> None:
-    """Repeat labels that stand once for several rows; the last column of labels is complete."""
-    for column in texts[:-1]:
-        above = None
-        for row in rows:
-            if table.rows[row][column].text:
-                above = table.rows[row][column]
-            elif above is not None:
-                table.rows[row][column] = above
+def _has_marks(table: SourceTable, rows: Sequence[int], column: int) -> bool:
+    """Whether a column has only check marks, crosses, yes or no, among which a blank means no."""
+    texts = [text for row in rows if (text := table.rows[row][column].text)]
+    return bool(texts) and all(map(_MARK.fullmatch, texts))
+
+
+def _is_blank(cell: SourceCell) -> bool:
+    """Whether the source has nothing here, and no label above stands for it."""
+    return cell.text in ("", "–") and not cell.source
+
+
+def _fill_down(
+    table: SourceTable, rows: Sequence[int], columns: Sequence[int], marks: Sequence[int]
+) -> None:
+    """Repeat labels that stand once for several rows, in rows without a name of their own before.
+
+    A blank behind such a name, or among check marks, does not mean "as above".
+    """
+    above: dict[int, SourceCell] = {}
+    for row in rows:
+        cells, is_below = table.rows[row], True
+        for column in columns:
+            cell = cells[column]
+            if cell.text:
+                # A label repeated here has no source, and one across rows is the same cell.
+                is_repeated = not cell.source or cell is table.rows[row - 1][column]
+                is_below, above[column] = is_below and is_repeated, cell
+            elif column in marks:
+                cells[column] = replace(cell, text="–")
+            elif is_below and column in above:
+                cells[column] = replace(above[column], source=cell.source)
+            else:
+                above.pop(column, None)
 
 
 def _group_of(row: int, groups: dict[int, str]) -> str:
@@ -259,6 +301,11 @@ def _plain(heading: str) -> str:
 def is_collection_heading(heading: str) -> bool:
     """Whether cells below a heading are names of collections."""
     return _COLLECTIONS.fullmatch(_plain(heading)) is not None
+
+
+def is_system_heading(heading: str) -> bool:
+    """Whether cells below a heading are names of systems."""
+    return _SYSTEMS.fullmatch(heading) is not None
 
 
 def is_measure_heading(heading: str) -> bool:

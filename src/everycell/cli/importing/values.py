@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from everycell.base.errors import DataError
-from everycell.records.spellings import is_missing, is_not_significant
+from everycell.records.spellings import is_missing, is_no_value, is_not_significant
 
 #: Position of a cell in its column.
 Row = TypeVar("Row")
@@ -48,8 +48,6 @@ READABLE = "a number, such as 0.82, 45.1%, 0.82 ± 0.05 or < .001, or n.s., – 
 #: Roles of the second and third number of a cell.
 ROLES = DEVIATION, BRACKETS, LOW, HIGH = "±", "(in brackets)", "(low)", "(high)"
 _DASH = re.compile(r"[-\u2010-\u2015\u2212]+")
-#: What programs write for a missing value.
-_NO_VALUE = re.compile(r"[-+]?nan|nat|none|null|nil|<na>|n\.a\.", re.IGNORECASE)
 _INFINITY = re.compile(r"[-+\u2212]?\s?(inf|infinity|\u221e)", re.IGNORECASE)
 #: Signs of significance and footnotes. Letters count only if they are raised, or as their column
 #: decides.
@@ -146,11 +144,6 @@ def split_cell(cell: SourceCell) -> list[Part] | None:
 
 def _is_dash(word: str) -> bool:
     return bool(_DASH.fullmatch(word) or is_no_value(word))
-
-
-def is_no_value(text: str) -> bool:
-    """Whether a text is what programs write for a missing value, such as NaN."""
-    return _NO_VALUE.fullmatch(text.strip()) is not None
 
 
 def is_time(text: str) -> bool:

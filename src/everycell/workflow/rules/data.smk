@@ -55,7 +55,8 @@ if OWN_DATA.is_dir():
     together = {file for files in FETCHED_TOGETHER.values() for file in files}
     for part in sorted(Path("published").glob("*/registry.yaml")):
         for key, entry in read_part(part).files.items():
-            if entry.note == OWN_FILE_NOTE and resource(key) not in together:
+            is_own = (entry.note or "").startswith(OWN_FILE_NOTE)
+            if is_own and resource(key) not in together:
                 FETCHED_TOGETHER.setdefault(f"own_{set_of(key)}", []).append(resource(key))
 
 
