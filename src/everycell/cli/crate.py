@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -130,7 +131,14 @@ def pack(
     for name in (*pages, NAME):
         if (results / name).is_file():
             crate.add_file(results / name, f"results/{name}")
-    crate.finish().write_zip(out)
+    chunks = crate.finish().stream_zip()
+    try:
+        with out.open("wb") as file:
+            file.writelines(chunks)
+    except OSError:
+        # An archive that is not read to its end shows a traceback when it is closed.
+        deque(chunks, maxlen=0)
+        raise
 
 
 class _Crate:

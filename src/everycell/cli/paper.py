@@ -172,13 +172,14 @@ def new(
 
     line = f'include: "workflow/papers/{key}/ch1.smk"\n'
     papers = project.papers()
+    cache = Path(read_config(Path("config.yaml")).cache)
     if key in papers and key in project.papers_not_included(project.ROOT):
         if runs or qrels or table or values or measures or script:
             raise RecordError(
                 f"The files of {key} already exist; choose another key, or include them in the "
                 f"Snakefile with `everycell paper new {key} --yes`."
             )
-        if _add_line(Path("Snakefile"), line, yes=yes):
+        if _add_line(Path("Snakefile"), line, cache, yes=yes):
             return
         raise RecordError(
             f"The files of {key} already exist. {project.not_included_message(key)} With --yes, "
@@ -190,12 +191,11 @@ def new(
     source = _table_source(
         runs, qrels, table, values, measures, script, leave_out_others=leave_out_others
     )
-    cache = Path(read_config(Path("config.yaml")).cache)
     for path in add_paper(project.ROOT, key, source, cache=cache):
         echo(f"{path}")
     for note in source.notes:
         echo(note)
-    if not _add_line(Path("Snakefile"), line, yes=yes):
+    if not _add_line(Path("Snakefile"), line, cache, yes=yes):
         echo("")
         echo(
             "Add this line to the Snakefile, above `include: FINISH`, or let "
@@ -250,7 +250,7 @@ def _table_source(
     )
 
 
-def _add_line(snakefile: Path, line: str, *, yes: bool) -> bool:
+def _add_line(snakefile: Path, line: str, cache: Path, *, yes: bool) -> bool:
     """Include a chapter in the Snakefile if the user agrees; return whether it is included."""
     text = snakefile.read_text(encoding="utf-8")
     if line in text:
@@ -260,7 +260,12 @@ def _add_line(snakefile: Path, line: str, *, yes: bool) -> bool:
     question = f"Add {line.strip()} to the Snakefile?"
     if not yes and not (sys.stdin.isatty() and typer.confirm(question)):
         return False
-    write_atomically(snakefile, text.replace(FINISH_LINE, line + FINISH_LINE))
+    from everycell.sources.additions import records_lock
+
+    # The file may have changed since the question.
+    with records_lock(cache):
+        text = snakefile.read_text(encoding="utf-8")
+        write_atomically(snakefile, text.replace(FINISH_LINE, line + FINISH_LINE))
     echo(f"Snakefile: {line.strip()}")
     return True
 

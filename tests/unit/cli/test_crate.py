@@ -1,10 +1,13 @@
 """The RO-Crate of a results folder, and the validator of its profiles."""
 
 import copy
+import gc
 import hashlib
 import json
 import re
+import resource
 import shutil
+import sys
 import time
 import zipfile
 from base64 import urlsafe_b64encode
@@ -398,6 +401,28 @@ def test_write_deposit_planted_link(project, name):
     (project / name).symlink_to(project / "precious")
     out = write_deposit(project / "results", project / "out.zip", project)
     assert (project / "precious").read_text() == "text" and zipfile.is_zipfile(out)
+
+
+@pytest.mark.fault("full_disk")
+def test_write_deposit_full_disk(project, tmp_path_factory, monkeypatch):
+    """Closing the unfinished archive must not show an error of its own."""
+    later = []
+    monkeypatch.setattr(sys, "unraisablehook", later.append)
+    out = tmp_path_factory.mktemp("out") / "a.zip"
+    finish, limits = _Crate.finish, resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def finish_on_full_disk(crate):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+        return finish(crate)
+
+    monkeypatch.setattr(_Crate, "finish", finish_on_full_disk)
+    try:
+        with pytest.raises(OSError, match="a.zip"):
+            write_deposit(project / "results", out, project)
+        gc.collect()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not later and not [*out.parent.iterdir()]
 
 
 def test_crate_replaces_only_with_force(project, monkeypatch, repository):
