@@ -53,6 +53,16 @@ def wheel_file() -> Path | None:
     return path if is_wheel else None
 
 
+def local_origin() -> str:
+    """Path on this machine from which the package was installed; empty if others can get it.
+
+    A wheel that still exists does not count, since it can be passed on.
+    """
+    address = urlsplit(_direct_url().get("url", ""))
+    is_local = address.scheme == "file" and wheel_file() is None
+    return unquote(address.path) if is_local else ""
+
+
 def locked_requirements(roots: Iterable[str]) -> list[str]:
     """Installed versions of all that requirements need, without this package itself."""
     from packaging.requirements import Requirement

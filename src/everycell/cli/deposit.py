@@ -8,6 +8,7 @@ has its own. Released data are listed with their addresses and hashes.
 from __future__ import annotations
 
 import json
+import logging
 import re
 import shutil
 import sys
@@ -19,7 +20,13 @@ from tempfile import TemporaryDirectory
 import yaml
 
 from everycell.base.files import atomic_path
-from everycell.base.installation import is_own_source, locked_requirements, requirement, wheel_file
+from everycell.base.installation import (
+    is_own_source,
+    local_origin,
+    locked_requirements,
+    requirement,
+    wheel_file,
+)
 from everycell.base.untrusted import on_one_line, text_of
 from everycell.cli.anonymous import (
     anonymise,
@@ -53,6 +60,8 @@ from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.results import collect
 from everycell.verdicts.verdicts import NO_AUDITS
 from everycell.workflow.deviations import find_deviations
+
+logger = logging.getLogger(__name__)
 
 LOCK = "requirements.lock"
 #: How a deposit is installed: of a wheel on this machine, its pyproject.toml cannot know the path.
@@ -226,14 +235,13 @@ def _write_metadata(
             shutil.copy(wheel, copy / WHEELS)
         version = ".".join(map(str, sys.version_info[:2]))
         uses_r = any((copy / "workflow").rglob("*.[Rr]"))
-        address = f"./{WHEELS / wheel.name}" if wheel else requirement(released=anonymous)
         files |= {
-            LOCK: "\n".join([address, *locked]) + "\n",
+            LOCK: "\n".join([*lock_lines(wheel, anonymous=anonymous), *locked]) + "\n",
             "Dockerfile": DOCKERFILE.format(
                 version=version, lock=LOCK, setup=DOCKER_R if uses_r else ""
             ),
         }
-        if wheel or anonymous:
+        if wheel or anonymous or local_origin():
             # A path of this machine, or the address of a fork.
             pattern = r'"everycell-repro\[([^"\]]+)\] @ [^"]*"'
             replacement = '"' + requirement(r"\1", released=True) + '"'
@@ -266,9 +274,28 @@ def _locked(text: str) -> list[str]:
         return locked_requirements(needed)
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ReceiptError(
-            f"pyproject.toml has no valid dependencies ({on_one_line(str(error))}), so no deposit was "
-            "written; correct it."
+            f"pyproject.toml has no valid dependencies ({on_one_line(str(error))}), so no deposit "
+            "was written; correct it."
         ) from None
+
+
+def lock_lines(wheel: Path | None, *, anonymous: bool) -> list[str]:
+    """Lines of a lock file that install everycell, and say what to do if no index has it."""
+    if wheel:
+        return [f"./{WHEELS / wheel.name}"]
+    origin = local_origin()
+    line = requirement(released=anonymous or bool(origin))
+    if not origin:
+        return [line]
+    logger.warning(
+        "%s requires %s, which was installed from %s and may be on no package index; to deposit "
+        "everycell too, install it from a wheel and write the deposit again.", LOCK, line, origin
+    )  # fmt: skip
+    return [
+        "# The authors installed everycell from their disk: if no index has this version, replace "
+        "the next line by the path of its wheel.",
+        line,
+    ]
 
 
 def citation(papers: Mapping[str, Paper]) -> dict[str, object]:
