@@ -1,6 +1,7 @@
 """`everycell verify` names what was made with other settings, and everything that was edited."""
 
 import json
+import os
 
 import pytest
 from receipt_files import rewrite
@@ -185,3 +186,36 @@ def test_verify_rebuild_varying_result(own):
         done = own.everycell("verify", "--rebuild", RESULT)
         assert done.returncode == code, done.stdout
         assert f"First / MAP: {value} -> 0.7083333333333333" in done.stdout
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize(
+    "name", [RECEIPT.replace("receipt", "verdicts"), "results/lineage.json", "results/badge.svg"]
+)
+def test_verify_no_regular_file(own, name):
+    """Another fault is listed too, whatever has the name of a file."""
+    path, content = own.folder / name, (own.folder / name).read_bytes()
+    table = (own.folder / RECEIPT).with_name("table_1.md")
+    table.write_text(table.read_text() + "edited")
+    for put in (
+        path.mkdir,
+        lambda: os.mkfifo(path),
+        lambda: path.symlink_to(path.name),
+        lambda: path.symlink_to("missing"),
+    ):
+        path.unlink()
+        put()
+        done = own.everycell("verify")
+        assert done.returncode == 1 and not done.stderr, done.stderr
+        assert f"{name} " in done.stdout and "table_1.md differs" in done.stdout, done.stdout
+        path.rmdir() if path.is_dir() else path.unlink()
+        path.write_bytes(content)
+    table.write_text(table.read_text().removesuffix("edited"))
+    assert own.everycell("verify").returncode == 0
+
+
+@pytest.mark.fault("receipt")
+def test_verify_page_without_lineage(own):
+    (own.folder / "results/lineage.json").unlink()
+    done = own.everycell("verify")
+    assert done.returncode == 1 and "results/lineage.json is missing" in done.stdout

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from rocrate.rocrate import ROCrate
 
 import everycell
 from everycell.base.files import sha256
+from everycell.base.installation import is_own_source
 from everycell.receipts.code import files_of_sources, script_files
 from everycell.receipts.provenance import NAME
 from everycell.receipts.receipts import (
@@ -130,7 +132,14 @@ def pack(
     for name in (*pages, NAME):
         if (results / name).is_file():
             crate.add_file(results / name, f"results/{name}")
-    crate.finish().write_zip(out)
+    chunks = crate.finish().stream_zip()
+    try:
+        with out.open("wb") as file:
+            file.writelines(chunks)
+    except OSError:
+        # An archive that is not read to its end shows a traceback when it is closed.
+        deque(chunks, maxlen=0)
+        raise
 
 
 class _Crate:
@@ -352,7 +361,7 @@ def refuse_link(path: Path, project: Path) -> None:
 
 def _authorship(project: Path, papers: Sequence[Paper]) -> tuple[str, str, str]:
     """Authors, licence and name of a project: its papers', unless it contains everycell itself."""
-    if (project / "src" / "everycell").is_dir():
+    if is_own_source(project):
         return "The everycell authors", MIT, "everycell"
     authors, licences, titles = (
         "; ".join(dict.fromkeys(getattr(paper, field) for paper in papers))

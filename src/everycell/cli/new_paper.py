@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shutil
@@ -135,11 +136,13 @@ def _move(parts: Mapping[Path, Path]) -> None:
     """Move all files and folders to their targets, or none of them."""
     targets: list[Path] = []
     try:
-        for part, target in parts.items():
+        # In one order, so that one of two commands gets all targets.
+        for part, target in sorted(parts.items()):
             if part.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
+                _reserve(target, is_folder=part.is_dir())
                 targets.append(target)
-                shutil.move(part, target)
+                _replace(target, part)
     except BaseException:
         for target in targets:
             if target.is_dir():
@@ -147,6 +150,30 @@ def _move(parts: Mapping[Path, Path]) -> None:
             else:
                 target.unlink(missing_ok=True)
         raise
+
+
+def _reserve(target: Path, *, is_folder: bool) -> None:
+    """Create an empty file or folder, which another command then cannot create too."""
+    try:
+        if is_folder:
+            target.mkdir()
+        else:
+            target.touch(exist_ok=False)
+    except FileExistsError:
+        raise RecordError(f"{target} already exists; remove it, or choose another name.") from None
+
+
+def _replace(target: Path, part: Path) -> None:
+    """Replace an empty file or folder, which may be in another file system than `part`."""
+    try:
+        part.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        if part.is_dir():
+            shutil.copytree(part, target, dirs_exist_ok=True)
+        else:
+            shutil.copy2(part, target)
 
 
 def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:

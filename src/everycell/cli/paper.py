@@ -71,6 +71,9 @@ Measures = Annotated[
     list[str] | None,
     typer.Option(help="PUBLISHED=MEASURE, if ir_measures has another name for the measure."),
 ]
+LeaveOutOthers = Annotated[
+    bool, typer.Option(help="Leave out values of --values that the table does not have.")
+]
 #: Options that take all arguments up to the next option.
 GREEDY = ("--runs", "--qrels", "--measures", "--values")
 
@@ -115,6 +118,7 @@ def init(
     values: Values = None,
     measures: Measures = None,
     script: Script = None,
+    leave_out_others: LeaveOutOthers = False,
 ) -> None:
     """Create a repository for your own paper, ready to run.
 
@@ -126,7 +130,9 @@ def init(
 
     require_key(key)
     folder = folder or Path(key)
-    source = _table_source(runs, qrels, table, values, measures, script)
+    source = _table_source(
+        runs, qrels, table, values, measures, script, leave_out_others=leave_out_others
+    )
     make_repository(folder, key, source)
     echo(f"{folder}: a repository with {pluralise(len(source.cells), 'published value')}.")
     for note in source.notes:
@@ -152,6 +158,7 @@ def new(
     values: Values = None,
     measures: Measures = None,
     script: Script = None,
+    leave_out_others: LeaveOutOthers = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Add the line to the Snakefile without asking.")
     ] = False,
@@ -165,13 +172,14 @@ def new(
 
     line = f'include: "workflow/papers/{key}/ch1.smk"\n'
     papers = project.papers()
+    cache = Path(read_config(Path("config.yaml")).cache)
     if key in papers and key in project.papers_not_included(project.ROOT):
         if runs or qrels or table or values or measures or script:
             raise RecordError(
                 f"The files of {key} already exist; choose another key, or include them in the "
                 f"Snakefile with `everycell paper new {key} --yes`."
             )
-        if _add_line(Path("Snakefile"), line, yes=yes):
+        if _add_line(Path("Snakefile"), line, cache, yes=yes):
             return
         raise RecordError(
             f"The files of {key} already exist. {project.not_included_message(key)} With --yes, "
@@ -180,13 +188,14 @@ def new(
     if key in papers:
         raise RecordError(f"The key {key} is taken; choose another, such as smith2026b.")
     require_key(key)
-    source = _table_source(runs, qrels, table, values, measures, script)
-    cache = Path(read_config(Path("config.yaml")).cache)
+    source = _table_source(
+        runs, qrels, table, values, measures, script, leave_out_others=leave_out_others
+    )
     for path in add_paper(project.ROOT, key, source, cache=cache):
         echo(f"{path}")
     for note in source.notes:
         echo(note)
-    if not _add_line(Path("Snakefile"), line, yes=yes):
+    if not _add_line(Path("Snakefile"), line, cache, yes=yes):
         echo("")
         echo(
             "Add this line to the Snakefile, above `include: FINISH`, or let "
@@ -207,12 +216,16 @@ def _table_source(
     values: list[str] | None,
     measures: list[str] | None,
     script: Path | None,
+    *,
+    leave_out_others: bool,
 ) -> TableSource:
     """Source given by the options of a command, or the example if there are none."""
     from everycell.cli.run_sources import source_from_runs
     from everycell.cli.table_sources import EXAMPLE, source_from_script
     from everycell.cli.value_sources import source_from_values
 
+    if leave_out_others and not values:
+        raise RecordError("--leave-out-others concerns --values; give them, or leave it out.")
     if not (runs or qrels or table or values or measures or script):
         example = [f"{name}={EXAMPLE / name.lower()}.run" for name in ("First", "Second")]
         qrels, table = [str(EXAMPLE / "qrels.txt")], EXAMPLE / "table_1.csv"
@@ -221,7 +234,7 @@ def _table_source(
         source.table, source.originals = None, []
         return source
     if table and values and not (runs or qrels or measures or script):
-        return source_from_values(values, table)
+        return source_from_values(values, table, leave_out_others=leave_out_others)
     if table and script and not (runs or qrels or measures or values):
         return source_from_script(script, table)
     if table and runs and qrels and not (values or script):
@@ -237,7 +250,7 @@ def _table_source(
     )
 
 
-def _add_line(snakefile: Path, line: str, *, yes: bool) -> bool:
+def _add_line(snakefile: Path, line: str, cache: Path, *, yes: bool) -> bool:
     """Include a chapter in the Snakefile if the user agrees; return whether it is included."""
     text = snakefile.read_text(encoding="utf-8")
     if line in text:
@@ -247,7 +260,12 @@ def _add_line(snakefile: Path, line: str, *, yes: bool) -> bool:
     question = f"Add {line.strip()} to the Snakefile?"
     if not yes and not (sys.stdin.isatty() and typer.confirm(question)):
         return False
-    write_atomically(snakefile, text.replace(FINISH_LINE, line + FINISH_LINE))
+    from everycell.sources.additions import records_lock
+
+    # The file may have changed since the question.
+    with records_lock(cache):
+        text = snakefile.read_text(encoding="utf-8")
+        write_atomically(snakefile, text.replace(FINISH_LINE, line + FINISH_LINE))
     echo(f"Snakefile: {line.strip()}")
     return True
 

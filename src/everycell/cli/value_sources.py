@@ -7,7 +7,7 @@ import math
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -19,15 +19,16 @@ from everycell.base.csv_files import csv_text
 from everycell.base.errors import DataError
 from everycell.base.file_kinds import recognise_file
 from everycell.base.files import sha256
+from everycell.base.text_files import read_text_file
 from everycell.cli.importing.grids import SourceTable, read_tables
 from everycell.cli.importing.headings import is_collection_heading
 from everycell.cli.importing.tidy import import_table
 from everycell.cli.importing.values import SourceCell, is_numeric, split_cell
-from everycell.cli.measure_names import measure_of
 from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import list_first, pluralise
 from everycell.cli.table_sources import SECOND_NUMBER, TableSource, missing_cells, read_values
-from everycell.records.cells import RecordError, as_number, cell_lines, key_columns
+from everycell.cli.value_names import READINGS, match_names
+from everycell.records.cells import DESCRIPTION, RecordError, as_number, cell_lines, key_columns
 from everycell.records.spellings import is_missing
 from everycell.trec.runs import normalise_name
 
@@ -35,12 +36,14 @@ from everycell.trec.runs import normalise_name
 _SYSTEMS = re.compile(
     r"(models?|systems?|methods?|approach(es)?|runs?)(_?name)?|name", re.IGNORECASE
 )
-#: Model among the arguments that lm-evaluation-harness records, and versions behind a task's name.
-_MODEL = re.compile(r"(?!.*(?:peft|delta)=)(?:.*,)?(?:pretrained|model|model_name)=([^,]+)(?:,.*)?")
-_VERSIONS = re.compile(r"(?:-v?\d+(?:\.\d+)+)+$")
+
+#: With more files than these, there is one note for all instead of one per file.
+_MOST_NOTES = 12
 
 
-def source_from_values(values: Sequence[str], table: Path) -> TableSource:
+def source_from_values(
+    values: Sequence[str], table: Path, *, leave_out_others: bool = False
+) -> TableSource:
     """Source of a table whose reproduced values are in files, each FILE or NAME=FILE."""
     named_paths = [path_and_name(text) for text in values]
     paths = [path for path, _ in named_paths]
@@ -61,7 +64,9 @@ def source_from_values(values: Sequence[str], table: Path) -> TableSource:
         part, lines_of_part, comments = _read_reproduced(path, name)
         parts.append(part if name is None else _with_system(path, part, keys, column, name))
         lines += lines_of_part
-        notes += comments
+        notes += comments if len(paths) <= _MOST_NOTES else comments[1:]
+    if len(paths) > _MOST_NOTES:
+        notes = [f"Imported {len(lines):,} values of {len(paths)} files.", *dict.fromkeys(notes)]
     renamed, comments = _rename_columns(parts, cells, keys)
     notes += comments
     reproduced = pd.concat(renamed, ignore_index=True).fillna("")
@@ -83,6 +88,15 @@ def source_from_values(values: Sequence[str], table: Path) -> TableSource:
             )
     published = cells.set_index(keys).index
     produced = adapted.set_index(keys).index
+    is_cell = produced.isin(published)
+    is_second = cells["metric"].str.endswith(SECOND_NUMBER) if "metric" in cells else False
+    needed = published[~(cells["value"].map(is_missing) | is_second)]
+    # No other value can be that of a published cell if all these have one.
+    if is_cell.any() and (leave_out_others or needed.isin(produced).all()) and not is_cell.all():
+        surplus = [" / ".join(key) if len(keys) > 1 else key for key in produced[~is_cell]]
+        number = pluralise(len(surplus), "value")
+        notes.append(f"Left out: {number} that the table lacks: {list_first(surplus)}.")
+        adapted, produced = adapted[is_cell], produced[is_cell]
     rows = [lines[index] for index in adapted.index]
     if surplus := [
         f"{row} ({' / '.join(key if len(keys) > 1 else [key])})"
@@ -95,14 +109,21 @@ def source_from_values(values: Sequence[str], table: Path) -> TableSource:
         }
         known = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items() if names)
         one = len(surplus) == 1
-        system = next((names[0] for key, names in absent.items() if names and key != "metric"), "")
+        system = next(
+            (
+                names[0]
+                for key, names in absent.items()
+                if names and key != "metric" and not is_collection_heading(key)
+            ),
+            "",
+        )
         advice = f", write them before the files of one system, as in --values '{system}=FILE'"
         raise RecordError(
             f"{pluralise(len(surplus), 'value')} of --values {'is' if one else 'are'} not in "
             f"{table}: {list_first(surplus)}; use the published names"
             f"{f' (still without a value are {known})' * bool(known)}"
-            f"{advice * (bool(system) and None in names)}, or remove "
-            f"{'this row' if one else 'these rows'}."
+            f"{advice * (bool(system) and None in names)}, or leave "
+            f"{'it' if one else 'them'} out with --leave-out-others."
         )
     first = dict(zip(reversed(produced), reversed(rows), strict=True))
     if repeated := [
@@ -187,7 +208,7 @@ def _with_row_name(table: SourceTable, name: str) -> SourceTable:
 
 def _read_reproduced(path: Path, name: str | None) -> tuple[pd.DataFrame, list[str], list[str]]:
     """Reproduced values, the row of each, and notes; results of tools are imported."""
-    if recognise_file(path) == "values":
+    if recognise_file(path) == "values" and _is_plain(path):
         return read_values(path), [f"{path}, line {line}" for line in cell_lines(path)], []
     tables = read_tables(path)
     if len(tables) > 1:
@@ -202,6 +223,13 @@ def _read_reproduced(path: Path, name: str | None) -> tuple[pd.DataFrame, list[s
     return imported.cells, rows, [f"{path}: imported {len(rows)} values.", *imported.notes]
 
 
+def _is_plain(path: Path) -> bool:
+    """Whether a CSV has no other columns than names and, from the value on, what describes it."""
+    first = read_text_file(path).partition("\n")[0]
+    columns = [name.strip(' "') for name in first.split(",")]
+    return "" not in columns and set(columns[columns.index("value") :]) <= {*DESCRIPTION}
+
+
 def _rename_columns(
     parts: Sequence[pd.DataFrame], cells: pd.DataFrame, keys: Sequence[str]
 ) -> tuple[list[pd.DataFrame], list[str]]:
@@ -209,7 +237,7 @@ def _rename_columns(
     candidates: dict[str, list[str]] = {}
     for own in dict.fromkeys(own for part in parts for own in key_columns(part)):
         files = [part for part in parts if own in part]
-        names = {reading(name) for part in files for name in part[own] for reading in _READINGS}
+        names = {reading(name) for part in files for name in part[own] for reading in READINGS}
         candidates[own] = [
             key
             for key in keys
@@ -251,7 +279,7 @@ def _adapt(
             adapted.insert(0, column, cells[column][0])
     if set(key_columns(adapted)) != set(keys):
         return reproduced, []
-    adapted, comments = _match_names(adapted, cells, keys)
+    adapted, comments = match_names(adapted, cells, keys)
     notes += comments
     pairs = adapted.merge(cells, on=list(keys), suffixes=("", "_published"))
     # Without any pair, pandas keeps both columns as texts.
@@ -274,85 +302,3 @@ def _adapt(
                 f"{measure}: multiplied by 100, since the published values are percentages."
             )
     return adapted, notes
-
-
-def _match_names(
-    reproduced: pd.DataFrame, cells: pd.DataFrame, keys: Sequence[str]
-) -> tuple[pd.DataFrame, list[str]]:
-    """Reproduced values under the published names, and notes on what was changed.
-
-    If a column has all published names, none of its other names can mean one of these, so their
-    rows are left out.
-    """
-    notes: list[str] = []
-    for key in keys:
-        meaning, readings = _meaning_of_measure, [_meaning_of_measure]
-        if key != "metric":
-            # A system with another version is another system.
-            number = len(_READINGS) - (not is_collection_heading(key))
-            meaning, readings = normalise_name, _READINGS[:number]
-        pairs = []
-        for reading in readings:
-            renamed = _unambiguous(reproduced[key], cells[key], meaning, reading)
-            reproduced = reproduced.assign(**{key: reproduced[key].replace(renamed)})
-            pairs += [f"{name} as {published_name}" for name, published_name in renamed.items()]
-        if pairs:
-            notes.append(f"Read: {list_first(pairs, 12)}.")
-        expected = {name for name in cells[key] if not name.endswith(SECOND_NUMBER)}
-        is_cell = reproduced[key].isin(cells[key])
-        if expected <= set(reproduced[key]) and not is_cell.all():
-            names = list_first(reproduced.loc[~is_cell, key].unique())
-            number = pluralise(int((~is_cell).sum()), "value")
-            notes.append(f"Left out: {number} of {names}, which the published table lacks.")
-            reproduced = reproduced[is_cell]
-    return reproduced, notes
-
-
-def _unambiguous(
-    own: pd.Series,
-    published: pd.Series,
-    meaning: Callable[[str], str],
-    reading: Callable[[str], str],
-) -> dict[str, str]:
-    """Own name -> published name, for each pair of names that only have each other's meaning."""
-    names: dict[str, list[str]] = {}
-    own_names: dict[str, list[str]] = {}
-    for name in sorted({*published} - {*own}):
-        names.setdefault(meaning(name), []).append(name)
-    for name in sorted({*own} - {*published}):
-        own_names.setdefault(reading(name), []).append(name)
-    return {
-        own_names[meant][0]: names[meant][0]
-        for meant in names
-        if meant and len(names[meant]) == len(own_names.get(meant, ())) == 1
-    }
-
-
-def _name_of_model(name: str) -> str:
-    """Model that lm-evaluation-harness loads, such as org/model of `pretrained=org/model`."""
-    match = _MODEL.fullmatch(name)
-    return normalise_name(match[1]) if match else ""
-
-
-def _last_name(name: str) -> str:
-    """Name of a model without its organisation or folder."""
-    match = _MODEL.fullmatch(name)
-    *folders, last = (match[1] if match else name).rstrip("/").split("/")
-    return normalise_name(last) if folders and (match or "=" not in name) else ""
-
-
-def _name_without_version(name: str) -> str:
-    """Name of a task without versions: jsquad of jsquad-1.1-0.3."""
-    return normalise_name(_VERSIONS.sub("", name))
-
-
-#: What names of results may mean, from the surest on.
-_READINGS = [normalise_name, _name_of_model, _last_name, _name_without_version]
-
-
-def _meaning_of_measure(name: str) -> str:
-    """Measure of a name in one spelling; the name itself if it is none."""
-    from everycell.retrieval.any_measure import parse_measure
-
-    measure = measure_of(name)
-    return str(parse_measure(measure)) if measure else normalise_name(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from everycell.receipts.receipts import (
     is_own,
     made_by_other_code,
     read_receipt,
+    readable_receipts,
 )
 from everycell.receipts.receipts import verify as verify_receipt
 from everycell.receipts.uncovered import uncommitted_modules
@@ -156,21 +158,21 @@ def _find_faults(results: Path, overrides: Path | None) -> _Findings:
     ]
     unrecorded_files: list[str] = []
     absent_files: set[str] = set()
-    other_code: Collection[Path] = ()
     try:
         unrecorded_files = files_without_jobs(results)
         faults += check_lineage(results, project.ROOT)
-        for receipt in receipts:
-            absent = _not_in_data(absent_inputs(receipt, project.ROOT, results), own=own)
-            absent_files.update(absent)
-            faults += [
-                f"{path} is missing, but {receipt} was made from it; restore the file."
-                for path in absent
-                if own and path.startswith(OWN)
-            ]
-        other_code = made_by_other_code(receipts, project.ROOT)
-    except ReceiptError as error:  # an unreadable receipt, which is reported only once
+    except ReceiptError as error:
         faults.append(str(error))
+    readable = readable_receipts(results)
+    for receipt in readable:
+        absent = _not_in_data(absent_inputs(receipt, project.ROOT, results), own=own)
+        absent_files.update(absent)
+        faults += [
+            f"{path} is missing, but {receipt} was made from it; restore the file."
+            for path in absent
+            if own and path.startswith(OWN)
+        ]
+    other_code = made_by_other_code(readable, project.ROOT)
     deviations = find_deviations(results, project.ROOT, overrides)
     if own and NO_SNAKEFILE in deviations.uncompared:
         faults.append(
@@ -205,8 +207,18 @@ def _find_faults(results: Path, overrides: Path | None) -> _Findings:
     faults += [
         f"{page} is empty or truncated; redraw it with `everycell page`." for page in truncated
     ]
+    if has_page and not os.path.lexists(results / LINEAGE):
+        faults.append(
+            f"{results / LINEAGE} is missing, which is written with the page; run `everycell page`."
+        )
     # An untrusted result counts as not run, so the page differs in consequence.
-    if has_page and not any(result.faults for result in all_results):
+    if has_page and any(result.faults for result in all_results):
+        faults += [
+            f"{page} is missing or not a file; redraw it with `everycell page`."
+            for page in map(results.joinpath, PAGE)
+            if not page.is_file()
+        ]
+    elif has_page:
         from everycell.render.page.pages import outdated_pages, pages_of
 
         # The page compares with the project's own settings.

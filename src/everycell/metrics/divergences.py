@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import rel_entr
 
 from everycell.base.arrays import FloatArray
 from everycell.base.errors import DataError, require
@@ -69,6 +68,9 @@ def jensen_shannon(achieved: npt.ArrayLike, target: npt.ArrayLike) -> FloatArray
     """
     p, q = _distributions(achieved, target)
     middle = (p + q) / 2
+    # Commands parse names of measures, for which importing SciPy would take most of the time.
+    from scipy.special import rel_entr
+
     bits = (rel_entr(p, middle) + rel_entr(q, middle)).sum(axis=-1) / (2 * np.log(2))
     return np.clip(bits, 0, 1)
 

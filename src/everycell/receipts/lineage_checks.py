@@ -16,7 +16,7 @@ from everycell.receipts.provenance import (
     read_lineage,
     upstream_jobs,
 )
-from everycell.receipts.receipts import is_own, is_released, read_receipt, receipts_in
+from everycell.receipts.receipts import is_own, is_released, readable_receipts
 from everycell.receipts.uncovered import faults_of_uncovered_code
 
 
@@ -29,9 +29,8 @@ def files_without_jobs(results: Path) -> list[str]:
 
 
 def _files_without_jobs(results: Path, jobs: Iterable[JobRecord]) -> list[str]:
-    used = {
-        source["path"] for path in receipts_in(results) for source in read_receipt(path)["inputs"]
-    }
+    receipts = readable_receipts(results).values()
+    used = {source["path"] for receipt in receipts for source in receipt["inputs"]}
     used |= {path for job in jobs for path in job.inputs}
     outputs = {path for job in jobs for path in job.outputs}
     return sorted(
@@ -47,7 +46,7 @@ def check_lineage(results: Path, project: Path, cache: str = "resources") -> lis
     """Check `lineage.json` against itself, the receipts and existing files; return its faults.
 
     In the project, intermediate files are compared with the records of its jobs, which may be newer
-    than `lineage.json`.
+    than `lineage.json`. Receipts that cannot be read, which `verify` reports, are skipped.
     """
     path, jobs = results / NAME, read_lineage(results)
     job_counts = Counter(output for job in jobs for output in job.outputs)
@@ -58,9 +57,8 @@ def check_lineage(results: Path, project: Path, cache: str = "resources") -> lis
         if number > 1
     ]
     hash_of_file: dict[str, str] = {}
-    for receipt in receipts_in(results):
-        inputs = read_receipt(receipt)["inputs"]
-        hash_of_file |= {source["path"]: source["sha256"] for source in inputs}
+    for receipt in readable_receipts(results).values():
+        hash_of_file |= {source["path"]: source["sha256"] for source in receipt["inputs"]}
     own = is_own(results, project)
     if own:
         newer = lineage_of(results, project, cache)
@@ -162,9 +160,9 @@ def _files_behind(results: Path, jobs: Sequence[JobRecord], project: Path) -> di
         for output in job.outputs
         if is_intermediate(output) and (project / output).exists()
     }
-    for receipt in receipts_in(results):
-        stem = str(receipt).removesuffix(".receipt.json")
-        made_from[f"{stem}.*"] = behind(file["path"] for file in read_receipt(receipt)["inputs"])
+    for path, receipt in readable_receipts(results).items():
+        stem = str(path).removesuffix(".receipt.json")
+        made_from[f"{stem}.*"] = behind(file["path"] for file in receipt["inputs"])
     return made_from
 
 

@@ -21,8 +21,7 @@ from everycell.receipts.receipts import (
     ReceiptError,
     content_hash,
     is_own,
-    read_receipt,
-    receipts_in,
+    readable_receipts,
 )
 from everycell.records.registry import load_registry
 
@@ -299,18 +298,16 @@ def lineage_of(results: Path, project: Path, cache: str = "resources") -> list[J
     ]
     jobs += [job for job in earlier.values() if not recorded & set(job.outputs)]
     inputs: set[str] = set()
-    for receipt in receipts_in(results):
-        try:
-            inputs |= {source["path"] for source in read_receipt(receipt)["inputs"]}
-        except ReceiptError:
-            continue
+    for receipt in readable_receipts(results).values():
+        inputs |= {source["path"] for source in receipt["inputs"]}
     return sorted(upstream_jobs(jobs, inputs), key=lambda job: job.outputs)
 
 
 def read_lineage(results: Path) -> list[JobRecord]:
     """Jobs in the `lineage.json` of a results folder; empty if it does not exist."""
     path = results / NAME
-    if not path.exists():
+    # A broken link does not count as a missing file.
+    if not os.path.lexists(path):
         return []
     try:
         content = parse_json(text_of(path))

@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -258,6 +259,15 @@ def read_receipt(path: Path) -> dict[str, Any]:
     raise ReceiptError(
         f"{path} is not a valid receipt ({reason}); delete the result and rebuild it."
     )
+
+
+def readable_receipts(results: Path) -> dict[Path, dict[str, Any]]:
+    """Receipts of a results folder, without those that `read_receipt` refuses."""
+    receipts = {}
+    for path in receipts_in(results):
+        with suppress(ReceiptError):
+            receipts[path] = read_receipt(path)
+    return receipts
 
 
 #: File formats of each table and each figure.

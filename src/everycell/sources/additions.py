@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import yaml
+from filelock import FileLock
 from pydantic import ValidationError
 
 from everycell.base.files import sha256, write_atomically
@@ -76,9 +77,7 @@ def add_file(
         _reject_secrets(source)
     last = unquote(urlsplit(source).path).rpartition("/")[2] if is_url else Path(source).name
     key = f"{set_name}/{name or last.removesuffix('.gz')}"
-    content = _read_content(registry)
-    if key in content["files"] and not replace:
-        raise SourceError(f"{registry} already has {key}; choose another name, or use --replace.")
+    _registry_without(key, registry, replace=replace)
     data_folder = project / OWN_DATA
     for target in (cache / key, *([data_folder / key] if data_folder.is_dir() else [])):
         _refuse_link(target, target.parents[key.count("/")])
@@ -99,25 +98,28 @@ def add_file(
             shutil.copyfile(source, raw)
         form = _form(raw, part, packed=packed, source=source)
         form["path"] = f"{key}.gz" if "packed" in form and not is_url else key
-        if is_url:
-            content["files"][key] = {"origin": {"url": source, **form, "path": last}}
-        else:
-            note = OWN_FILE_NOTE if data_folder.is_dir() else LOCAL_FILE_NOTE
-            content["files"][key] = {"mirror": form, "note": note + made_from}
-        set_facts = content["sets"].get(set_name, {})
-        content["sets"][set_name] = set_facts | (facts or {})
-        text = _render_checked(project, registry, content)
-        target = cache / key
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if is_url:
-            # An old copy would take precedence over the URL.
-            (data_folder / key).unlink(missing_ok=True)
-        elif data_folder.is_dir():
-            (data_folder / key).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(part, data_folder / key)
-        part.replace(target)
-        write_atomically(registry, text)
-        forget_registry()
+        # Another command may add a file meanwhile.
+        with records_lock(cache):
+            content = _registry_without(key, registry, replace=replace)
+            if is_url:
+                content["files"][key] = {"origin": {"url": source, **form, "path": last}}
+            else:
+                note = OWN_FILE_NOTE if data_folder.is_dir() else LOCAL_FILE_NOTE
+                content["files"][key] = {"mirror": form, "note": note + made_from}
+            set_facts = content["sets"].get(set_name, {})
+            content["sets"][set_name] = set_facts | (facts or {})
+            text = _render_checked(project, registry, content)
+            target = cache / key
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if is_url:
+                # An old copy would take precedence over the URL.
+                (data_folder / key).unlink(missing_ok=True)
+            elif data_folder.is_dir():
+                (data_folder / key).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(part, data_folder / key)
+            part.replace(target)
+            write_atomically(registry, text)
+            forget_registry()
     return key
 
 
@@ -130,6 +132,20 @@ def _refuse_link(path: Path, top: Path) -> None:
                 "the link, or choose another name."
             )
         path = path.parent
+
+
+def records_lock(cache: Path) -> FileLock:
+    """Lock of commands that add to files of a project, in its cache, which Git ignores."""
+    cache.mkdir(parents=True, exist_ok=True)
+    return FileLock(cache / ".records.lock")
+
+
+def _registry_without(key: str, registry: Path, *, replace: bool) -> dict[str, Any]:
+    """Content of a registry file, which must not have a key unless it is to be replaced."""
+    content = _read_content(registry)
+    if key in content["files"] and not replace:
+        raise SourceError(f"{registry} already has {key}; choose another name, or use --replace.")
+    return content
 
 
 def _read_content(registry: Path) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -149,6 +150,9 @@ def result_of(
         if not path.exists():
             return without_values(f"{path} is missing; {remedy}.")
     faults = verify(receipt, root, results)
+    # A broken link does not count as a missing file.
+    if os.path.lexists(verdicts) and not verdicts.is_file():
+        faults.append(f"{verdicts} is not a file; remove it and run snakemake again.")
     if faults:
         return without_values(*faults)
     if sealed and sealed.errata == judge_errata(artefact, chapter_audits):
@@ -165,7 +169,7 @@ def result_of(
             foreign=(stored.foreign if stored else UNIDENTIFIED) if tier == "full" else "",
             sources=sources_of(receipt, results, root),
         )
-    except (ValueError, RecordError, ReceiptError) as error:
+    except (OSError, ValueError, RecordError, ReceiptError) as error:
         return without_values(
             f"{verdicts} cannot be checked ({error}); remove it and run snakemake again."
         )

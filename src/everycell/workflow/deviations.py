@@ -22,7 +22,7 @@ from everycell.jobs.job import NO_SETTINGS, parameter_texts
 from everycell.receipts.diff import Change, Notice, changes, flatten, shorten
 from everycell.receipts.intermediate import read_record
 from everycell.receipts.provenance import JobRecord, lineage_of, read_lineage
-from everycell.receipts.receipts import ReceiptError, is_own, read_receipt, receipts_in
+from everycell.receipts.receipts import ReceiptError, is_own, readable_receipts
 from everycell.verdicts.reports import Report, read_report
 from everycell.workflow.planned_jobs import planned_parameters
 
@@ -80,12 +80,10 @@ def find_deviations(results: Path, project: Path, overrides: Path | None = None)
 
     `overrides` is a configuration file with further settings, as of ``snakemake --configfile``.
     """
-    receipts: dict[str, dict[str, Any]] = {}
-    for path in receipts_in(results):
-        try:
-            receipts[f"results/{path.relative_to(results).as_posix()}"] = read_receipt(path)
-        except ReceiptError:  # reported with its result
-            continue
+    receipts = {
+        f"results/{path.relative_to(results).as_posix()}": receipt
+        for path, receipt in readable_receipts(results).items()
+    }
     deviations = Deviations()
     for reason, is_so in (
         (NO_SNAKEMAKE, find_spec("snakemake") is None),

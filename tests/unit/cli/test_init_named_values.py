@@ -113,6 +113,24 @@ def test_init_values_missing(word):
     assert published["value"].tolist()[4] == ("OOM" if word == "OOM" else "–")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",model,metric,value\n0,base,acc,0.8\n1,base,F1,0.71\n",
+        "model,metric,value,std\nbase,acc,0.8,0.1\nbase,F1,0.71,0.2\n",
+        "metric,value,model\nacc,0.8,base\nF1,0.71,base\n",
+        "Model;Metric;Score\nBase;acc;0,8\nBase;f1;0,71\n",
+        "metric\tresult\trun\nacc\t0.8\tbase\nF1\t0.71\tbase\n",
+    ],
+)
+def test_init_values_row_per_value(text):
+    """Frames in tidy form, as programs write them."""
+    Path("a.csv").write_text(text)
+    rows, out = init("a.csv")
+    assert [row[:2] for row in rows] == [["base", "acc"], ["base", "F1"]]
+    assert [float(row[2]) for row in rows] == [80, 71] and "Not run: Ours (7B)." in out
+
+
 def test_init_values_all_missing():
     Path("a.csv").write_text("model,metric,value\nbase,acc,NaN\n")
     assert "--values" in refused("init", "--table", "table.csv", "--values", "a.csv")
@@ -190,3 +208,66 @@ def test_init_values_invalid_names(values, text, words):
     Path("a.json").write_text(text)
     message = refused("init", "smith2026", "--table", "table.csv", "--values", values)
     assert all(word in message for word in words) and not Path("smith2026").exists()
+
+
+#: Columns of tasks with different measures, as of a README that lists results of several tasks.
+TASKS = "|Model|ARC|MMLU|TruthfulQA|Average|\n|-|-|-|-|-|\n|m|71.0|60.0|50.0|60.3|\n"
+MEASURES = ("--measure", "acc", "--measure", "ARC=acc_norm")
+
+
+def tasks_file(*names: str) -> None:
+    results = {
+        name: {"acc,none": value, "acc_norm,none": value + 0.01, "acc_stderr,none": 0.1}
+        for name, value in zip(names, (0.70, 0.60, 0.50, 0.40, 0.30), strict=False)
+    }
+    Path("m.json").write_text(json.dumps({"results": results, "model_name": "org/m"}))
+
+
+def import_tasks(text: str = TASKS) -> None:
+    Path("t.md").write_text(text)
+    code, _, err = call("import", "t.md", "table.csv", "--force", *MEASURES)
+    assert (code, err) == (0, "")
+
+
+def test_init_values_tasks_with_parts():
+    """ARC is arc_challenge, the only one; other measures are left out as all cells have a value."""
+    tasks_file("arc_challenge", "mmlu", "truthfulqa_mc2", "mmlu_law")
+    import_tasks(
+        TASKS.replace("Average|", "").replace("|60.3", "").replace("|-|-|-|-|-|", "|-|-|-|-|")
+    )
+    rows, out = init("m.json")
+    assert {(row[-3], row[-2]): float(row[-1]) for row in rows} == {
+        ("ARC", "acc_norm"): 71, ("MMLU", "acc"): 60, ("TruthfulQA", "acc"): 50
+    }  # fmt: skip
+    assert "arc_challenge as ARC" in out and "Left out" in out and "Not run" not in out
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("arc_challenge", "mmlu", "truthfulqa_mc1", "truthfulqa_mc2"), ("arc_challenge", "mmlu")],
+)
+def test_init_values_leave_out_others(names):
+    """Which part a published name means may be unclear; then its cell is not run."""
+    tasks_file(*names)
+    import_tasks()
+    message = refused("init", "--table", "table.csv", "--values", "m.json", "smith2026")
+    assert "Average" in message and "--leave-out-others" in message
+    rows, out = init("m.json", "--leave-out-others")
+    assert [row[-3:-1] for row in rows] == [["ARC", "acc_norm"], ["MMLU", "acc"]]
+    assert "Not run: TruthfulQA" in out and "Not run: Average" in out
+
+
+def test_init_leave_out_others_unknown_system():
+    """Values of which none is published are still an error."""
+    Path("a.json").write_text(FORMS["row.json"](0.7, 0.6))
+    options = ("--table", "table.csv", "--values", "a.json", "--leave-out-others")
+    assert "table.csv" in refused("init", *options, "smith2026")
+    assert "--leave-out-others" in refused("init", "smith2026", "--leave-out-others")
+
+
+@pytest.mark.parametrize("measures", [("ARC=acc_norm",), ("acc", "Arc=f1"), ("acc", "f1")])
+def test_import_measure_of_columns(measures):
+    Path("t.md").write_text(TASKS)
+    options = [part for measure in measures for part in ("--measure", measure)]
+    assert "--measure" in refused("import", "t.md", "table.csv", "--force", *options)
+    assert Path("table.csv").read_text() == TABLE

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -112,7 +113,8 @@ def test_add_data_key_outside_cache(project, tmp_path):
         assert "published/toy/registry.yaml" in refused(
             "paper", "add-data", "toy", "a.run", *options
         )
-    assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "resources"])
+    new = [tmp_path / "resources", tmp_path / "resources/.records.lock"]
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, *new])
 
 
 def test_add_data_local_file(project, tmp_path):
@@ -202,7 +204,8 @@ def test_add_data_failed(project, server, tmp_path):
         "paper", "add-data", "toy", "a.run", "--set", "My_Set"
     )
     assert not (project / "published/toy/registry.yaml").exists()
-    assert [path for path in (project / "resources").rglob("*") if path.is_file()] == []
+    files = [path.name for path in (project / "resources").rglob("*") if path.is_file()]
+    assert files == [".records.lock"]
     (project / "published/toy/sets.yaml").touch()
     message = "is generated from the sets.yaml in the same folder"
     assert message in refused("paper", "add-data", "toy", "a.run")
@@ -267,7 +270,7 @@ def test_new_paper_existing_file(project, file):
     assert path.read_text() == "mine: {}\n" and sorted(project.rglob("*")) == before
 
 
-@pytest.mark.parametrize("part", ["add_file", "shutil.move"])
+@pytest.mark.parametrize("part", ["add_file", "_replace"])
 def test_new_paper_failed(project, monkeypatch, part):
     before = {path for path in project.rglob("*") if path.is_file()}
     name = f"everycell.cli.new_paper.{part}"
@@ -318,3 +321,62 @@ def test_add_data_url_replaces_an_own_file(project, server, tmp_path):
     assert own.read_bytes() == RUN * 2
     assert call(*command, f"{host}/a.run", "--replace")[0] == 0
     assert not own.exists()
+
+
+@pytest.mark.parametrize(
+    ("function", "first", "second"),
+    [
+        ("cli.new_paper._temporary_folder", "init a2026 new", "init b2026 new"),
+        ("cli.new_paper._temporary_folder", "init a2026 empty", "init b2026 empty"),
+        ("cli.new_paper._temporary_folder", "paper new c2026", "paper new c2026"),
+        ("sources.additions._form", "paper add-data toy a/x.txt", "paper add-data toy b/x.txt"),
+    ],
+)
+def test_two_commands_one_name(project, monkeypatch, function, first, second):
+    """Another command takes the same name meanwhile: its files stay, and the first one refuses."""
+    for name in ("a", "b", "empty"):
+        (project / name).mkdir()
+    for name in ("a", "b"):
+        (project / name / "x.txt").write_text(name)
+    state = {}
+
+    def run_second() -> None:
+        assert call(*second.split())[0] == 0
+        state.update(contents(project))
+
+    before_call(monkeypatch, f"everycell.{function}", run_second)
+    assert "already" in refused(*first.split())
+    assert contents(project) == state
+
+
+def test_two_commands_two_names(project, monkeypatch):
+    """Commands that add to one file at once: neither entry is lost."""
+    for name in ("a.txt", "b.txt"):
+        (project / name).write_text(name)
+    command = ("paper", "add-data", "toy")
+    function = "everycell.sources.additions._form"
+    before_call(monkeypatch, function, lambda: call(*command, "b.txt"))
+    assert call(*command, "a.txt")[0] == 0
+    assert {"toy-data/a.txt", "toy-data/b.txt"} <= load_registry(project).files.keys()
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Files of a project, without those of a command that still runs."""
+    return {
+        path: path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "/.added-" not in str(path)
+    }
+
+
+def before_call(monkeypatch, function: str, action: Callable[[], object]) -> None:
+    """Run an action before the first call of a function."""
+    module, _, name = function.rpartition(".")
+    original, actions = pkgutil.resolve_name(f"{module}:{name}"), [action]
+
+    def wrapper(*arguments, **options):
+        if actions:
+            actions.pop()()
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(function, wrapper)

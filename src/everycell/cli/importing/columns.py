@@ -21,6 +21,8 @@ _RESULT = re.compile(r"(acc|acc_norm|f1|em|exact_match|bleu|rouge[12L])(_stderr)
 #: Names of what pandas computes of several values.
 _STATISTICS = {"mean", "std", "median", "min", "max", "count", "sem", "var"}
 _SCORE = re.compile(r"acc\.?|accuracy|F1|EM|BLEU|ROUGE-[12L]", re.IGNORECASE)
+#: Means over classes, which may be named with a measure, but are no collection.
+_MEANS = ("macro", "micro", "weighted")
 
 
 def name_columns(
@@ -138,6 +140,17 @@ def split_measure(heading: str) -> tuple[str, str]:
     """
     if is_measure(heading):
         return heading, ""
+    before, _, within = heading.strip().rpartition("(")
+    within, bracket, after = within.partition(")")
+    first, *parts = re.split("[- ]", within)
+    name = "".join(parts) if first.lower() in _MEANS else within
+    if (
+        bracket
+        and not after
+        and _SCORE.fullmatch(name)
+        and before.strip().lower() not in ("", *_MEANS)
+    ):
+        return within, before.strip()
     words = heading.split()
     for index, word in enumerate(words):
         name = word.strip("()[],;:")

@@ -34,8 +34,11 @@ def import_table(
         int | None, typer.Option(min=1, help="Which table of the file, if it has several.")
     ] = None,
     measure: Annotated[
-        str | None,
-        typer.Option(help="Measure of all values, if only the caption names it, such as nDCG@10."),
+        list[str] | None,
+        typer.Option(
+            help="Measure of all values, if only the caption names it, such as nDCG@10; repeated "
+            "with COLUMN=MEASURE for a column with another one."
+        ),
     ] = None,
     force: Force = False,
 ) -> None:
@@ -52,6 +55,7 @@ def import_table(
     from everycell.cli.importing.show import print_imported
     from everycell.cli.importing.tidy import import_table
     from everycell.cli.originals import write_original
+    from everycell.records.cells import RecordError, key_columns
 
     tables = read_tables(file)
     if number is None and len(tables) > 1:
@@ -65,7 +69,21 @@ def import_table(
         raise DataError(
             file, fault=f"has {pluralise(len(tables), 'table')}", fix="choose another --number"
         )
-    imported = import_table(file, tables[(number or 1) - 1], measure)
+    of_columns = dict(text.split("=", 1) for text in measure or () if "=" in text)
+    of_all = [text for text in measure or () if "=" not in text]
+    if len(of_all) > 1 or (of_columns and not of_all):
+        raise RecordError(
+            f"--measure names {len(of_all)} measures of all values, expected one; write others as "
+            "COLUMN=MEASURE."
+        )
+    imported = import_table(file, tables[(number or 1) - 1], *of_all)
+    for column, name in of_columns.items():
+        is_column = imported.cells[key_columns(imported.cells)].eq(column).any(axis="columns")
+        if not is_column.any():
+            raise DataError(
+                file, column=column, fault="names no values", fix="correct it in --measure"
+            )
+        imported.cells.loc[is_column, "metric"] = name
     print_imported(imported)
     for note in imported.notes:
         echo(note)

@@ -85,16 +85,11 @@ def csv_table(path: Path, text: str) -> SourceTable:
             raise DataError(
                 path, f"row {number}", fault=f"has {len(row)} fields", expected=f"{width}"
             )
-    if rows and {"metric", "value"} < {name.strip().lower() for name in rows[0]}:
-        raise DataError(
-            path,
-            fault="has one row per value, which is already the format of `everycell init --table`",
-            fix="give it to `everycell init --table`, with the columns separated by commas and "
-            "named in lower case",
-        )
     if rows and (columns := _columns_of_export(rows[0])):
         rows = [[*columns.values()], *([row[column] for column in columns] for row in rows[1:])]
-    has_keys = len(rows) > 0 and rows[0][-1].strip().lower() == "value"
+    # Beside a column of measures, other columns may be settings.
+    has_keys = bool(rows) and rows[0][-1].strip().lower() == "value"
+    has_keys &= not any(map(is_measure_heading, rows[0] if rows else ()))
     cells = [[_csv_cell(value) for value in row] for row in rows]
     return SourceTable(cells, head=_count_pandas_head(rows), keys=(width - 1) * has_keys)
 

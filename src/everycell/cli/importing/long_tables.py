@@ -1,48 +1,82 @@
-"""Tables with a row per value, as lm-evaluation-harness prints them."""
+"""Tables with a row per value, as lm-evaluation-harness and frames in tidy form have them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from everycell.cli.importing.grids import SourceTable
-from everycell.cli.importing.headings import label_of_column
+from everycell.cli.importing.headings import (
+    is_collection_heading,
+    is_measure_heading,
+    is_system_heading,
+    label_of_column,
+)
 from everycell.cli.importing.values import SourceCell, split_cell
+from everycell.records.cells import DESCRIPTION
 
-_MEASURE = re.compile(r"metrics?|measures?", re.IGNORECASE)
+#: Headings of values, the surest first.
+_VALUES = ("value", "score", "result")
 
 
 def one_value_per_row(table: SourceTable, head: int, notes: list[str]) -> SourceTable:
     """Keep the names and the value of each row, if a table has columns `Metric` and `Value`.
 
     A column of ± joins the value and its deviation. Other numbers, such as the version of a task,
-    are settings.
+    are settings, unless rows repeat without them.
     """
     labels = [label_of_column(table, head, column) for column in range(len(table.rows[0]))]
-    values = [column for column, label in enumerate(labels) if label.lower() == "value"]
-    measures = [column for column, label in enumerate(labels) if _MEASURE.fullmatch(label)]
-    if table.keys or len(values) != 1 or not measures:
+    lower = [label.lower() for label in labels]
+    values = next(([lower.index(name)] for name in _VALUES if lower.count(name) == 1), [])
+    measures = [column for column, label in enumerate(labels) if is_measure_heading(label)]
+    if table.keys or not values or not measures:
         return table
     (value,) = values
     body = table.rows[head:]
     deviation = value + 2 if _signs(body, value + 1) == {"±"} and value + 2 < len(labels) else None
-    joined = {value + 1, value + 2} if deviation else set()
-    settings = {
-        column
-        for column in range(len(labels))
-        if column not in {value, *measures, *joined}
-        and (_is_setting(body, column) if column else labels[0] == "column 1")
-    }
-    if left_out := [
-        labels[column] for column in sorted(settings) if _signs(body, column) - {"↑", "↓"}
-    ]:
+    joined = {value, value + 1, value + 2} if deviation else {value}
+    candidates = [column for column in range(len(labels)) if column not in joined]
+    keys = [column for column in candidates if _is_key(body, labels, column, value)]
+    settings = [column for column in candidates if column not in keys]
+    for column in [*settings]:
+        if _are_unique(body, keys):
+            break
+        # Numbers of rows are unique, and say nothing.
+        if labels[column] != "column 1" and lower[column] not in DESCRIPTION:
+            keys.append(column)
+            settings.remove(column)
+    if left_out := [labels[column] for column in settings if _signs(body, column) - {"↑", "↓"}]:
         notes.append(f"Not imported, since these are not values: {', '.join(left_out)}.")
-    columns = [column for column in range(len(labels)) if column not in settings | joined]
+    columns = [*sorted(keys), value]
     rows = [[row[column] for column in columns] for row in table.rows]
+    # A single heading that names no key.
+    rows[head - 1][-1] = SourceCell("value", source=labels[value])
     if deviation:
         for row, source in zip(rows[head:], body, strict=True):
-            row[columns.index(value)] = _with_deviation(source[value], source[deviation])
-    return SourceTable(rows, table.head, table.caption, keys=columns.index(value))
+            row[-1] = _with_deviation(source[value], source[deviation])
+    return SourceTable(rows, table.head, table.caption, keys=len(keys))
+
+
+def _is_key(
+    body: Sequence[Sequence[SourceCell]], labels: Sequence[str], column: int, value: int
+) -> bool:
+    """Whether a column names rows for sure; others do so only if rows repeat without them."""
+    is_named = is_measure_heading(labels[column]) or (
+        (is_system_heading(labels[column]) or is_collection_heading(labels[column]))
+        and not all(split_cell(row[column]) for row in body)
+    )
+    is_first = column == 0 and labels[0] != "column 1"
+    return is_named or (column < value and (is_first or not _is_setting(body, column)))
+
+
+def _are_unique(body: Sequence[Sequence[SourceCell]], columns: Sequence[int]) -> bool:
+    """Whether no two rows have the same names; blank cells repeat those above."""
+    rows: list[tuple[str, ...]] = []
+    for row in body:
+        above = rows[-1] if rows else ("",) * len(columns)
+        rows.append(
+            tuple(row[column].text or name for column, name in zip(columns, above, strict=True))
+        )
+    return len(set(rows)) == len(rows)
 
 
 def _signs(body: Sequence[Sequence[SourceCell]], column: int) -> set[str]:

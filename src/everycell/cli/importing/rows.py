@@ -43,19 +43,52 @@ def name_of(table: SourceTable, row: int) -> str:
     return _text_of(table.rows[row])
 
 
+def repeats_heading(table: SourceTable, head: int, row: int) -> bool:
+    """Whether a row has the texts of the heading."""
+    columns = range(len(table.rows[row]))
+    return all(table.rows[row][column].text in _labels(table, head, column) for column in columns)
+
+
 def refuse_second_heading(
-    path: object, table: SourceTable, head: int, row: int, columns: Sequence[int]
+    path: object,
+    table: SourceTable,
+    head: int,
+    row: int,
+    texts: Sequence[int],
+    numbers: Sequence[int],
 ) -> None:
-    """Refuse a row that names measures other than the heading: it begins another table."""
-    for column in columns:
-        text = table.rows[row][column].text
-        if is_measure(text) and text not in {above[column].text for above in table.rows[:head]}:
-            raise DataError(
-                path,
-                f"row {row + 1} of the table",
-                fault=f"is another heading, with {text}",
-                fix="make two tables of it",
-            )
+    """Refuse a row that names other columns than the heading: it begins another table.
+
+    It has measures, the label of the first column, or bold words like the heading; or no name of
+    its own, and words in all columns of numbers.
+    """
+    cells = table.rows[row]
+    names = [
+        cells[column].text
+        for column in numbers
+        if cells[column].text and cells[column].text not in _labels(table, head, column)
+    ]
+    words = [column for column in numbers if split_cell(cells[column]) is None]
+    corner = cells[texts[0]].text if texts else ""
+    is_named = bool(corner) and corner in _labels(table, head, texts[0]) and not is_measure(corner)
+    is_bold = len(words) > 1 and _is_bold(cells) and _is_bold(table.rows[head - 1])
+    is_unnamed = not any(cells[column].text for column in texts) and len(words) == len(numbers) > 1
+    has_measure = len(words) > 0 and any(map(is_measure, names))
+    if names and (is_named or is_bold or is_unnamed or has_measure):
+        raise DataError(
+            path,
+            f"row {row + 1} of the table",
+            fault=f"is another heading, with {shorten(names)}",
+            fix="end the table above it and begin another one, which --number chooses",
+        )
+
+
+def _labels(table: SourceTable, head: int, column: int) -> set[str]:
+    return {row[column].text for row in table.rows[:head]}
+
+
+def _is_bold(row: Sequence[SourceCell]) -> bool:
+    return all(cell.bold for cell in row if cell.text)
 
 
 def is_measure(name: str) -> bool:

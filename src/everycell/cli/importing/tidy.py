@@ -29,6 +29,7 @@ from everycell.cli.importing.rows import (
     is_spanning,
     name_of,
     refuse_second_heading,
+    repeats_heading,
     shorten,
     spans_columns,
 )
@@ -93,7 +94,13 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
         for column, cell in enumerate(table.rows[row])
     }
     texts, numbers = _kinds_of_columns(table, head, body, parts, notes)
+    if repeated := [row for row in body if repeats_heading(table, head, row)]:
+        notes.append(f"Not imported: {pluralise(len(repeated), 'row')} with the heading again.")
+    body = [row for row in body if row not in repeated]
+    for row in body:
+        refuse_second_heading(path, table, head, row, texts, numbers)
     body = _check_unread(path, table, head, body, numbers, parts, notes)
+    body = _without_numbers_across(table, body, numbers, parts, notes)
     if texts and not table.keys and split_measure(label_of_column(table, head, texts[0]))[0]:
         cells = [parts[row, texts[0]] for row in body]
         if all(cell and is_numeric(cell[0]) for cell in cells):
@@ -198,6 +205,8 @@ def _kinds_of_columns(
     is_number = {position: bool(cell) and is_numeric(cell[0]) for position, cell in parts.items()}
     deciding = [row for row in body if any(is_number[row, column] for column in columns)]
     for column in columns:
+        if column and all(row[column] is row[column - 1] for row in table.rows):
+            continue  # One column of the page, which spans two of the source.
         cells = [parts[row, column] for row in body]
         if not any(cell != [] for cell in cells) or (texts and all(map(_is_empty, cells))):
             # Blank columns below a heading across columns, or without one, only separate others.
@@ -217,8 +226,8 @@ def _kinds_of_columns(
         is_value = (len(numeric) > unread and not is_of_times and not is_key) or (
             len(numeric) > 0 and is_measure(label_of_column(table, head, column))
         )
-        # The first column names the rows, even by years or sizes.
-        (numbers if texts and is_value else texts).append(column)
+        # The first column names the rows, even by years or sizes, and so do known keys.
+        (numbers if texts and is_value and column >= table.keys else texts).append(column)
     if empty:
         notes.append(f"Not imported, since it is empty: {shorten(empty)}.")
     return texts, numbers
@@ -247,8 +256,6 @@ def _check_unread(
         is_value = any(begins_with_number(text) or is_time(text) for text in texts)
         if not texts or has_value or is_value:
             with_values.append(row)
-        else:
-            refuse_second_heading(path, table, head, row, columns)
     if left_out := [name_of(table, row) for row in body if row not in with_values]:
         notes.append(f"Not imported, since they are rows without numbers: {shorten(left_out)}.")
     across = []
@@ -270,6 +277,30 @@ def _check_unread(
         texts = shorten(dict.fromkeys(across))
         notes.append(f"Not imported, since it is text across columns of numbers: {texts}.")
     return with_values
+
+
+def _without_numbers_across(
+    table: SourceTable,
+    body: Sequence[int],
+    numbers: Sequence[int],
+    parts: dict[tuple[int, int], list[Part] | None],
+    notes: list[str],
+) -> list[int]:
+    """Leave out a number that is printed once across columns of numbers: it is no value of each."""
+    across, rows = [], set()
+    for row in body:
+        cells = {column: table.rows[row][column] for column in numbers}
+        for column, cell in cells.items():
+            part = parts[row, column]
+            is_across = sum(other is cell for other in cells.values()) > 1
+            if is_across and part and is_numeric(part[0]):
+                parts[row, column] = []
+                across.append(f"{name_of(table, row)} {cell.text}")
+                rows.add(row)
+    if across:
+        names = shorten(dict.fromkeys(across))
+        notes.append(f"Not imported, since it is one number across columns of numbers: {names}.")
+    return [row for row in body if row not in rows or any(parts[row, column] for column in numbers)]
 
 
 def _by_position(

@@ -1,6 +1,8 @@
 """`everycell import`: tables in the forms in which papers and repositories have them."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -372,8 +374,6 @@ def test_import_offers_become_comments(folder):
             [],
             "cells",
         ),
-        ("a.csv", "system,metric,value\nA,MAP,.5\n", [], "everycell init --table"),
-        ("a.tsv", "Value\tMetric\tRun\n.5\tMAP\tA\n", [], "everycell init --table"),
         ("a.md", "|A|MAP|\n|-|-|\n|a|.1|\n|a|.2|\n", [], "row 3 of the table"),
         ("a.md", "|A|MAP|MAP|\n|-|-|-|\n|a|.1|.2|\n", [], "row 2 of the table"),
         ("a.md", "|A|B|\n|-|-|\n|a|b|\n", [], "a.md has a table without numbers"),
@@ -562,3 +562,32 @@ def test_import_json_half_a_pair(folder):
     """Half a surrogate pair, which no file can contain, is written as its code."""
     values = imported("a.json", '{"results": {"t\\ud800": {"acc": 0.5}}, "model_name": "m"}')
     assert [*values.values()] == ["0.5"] and "\\ud800" in str(values)
+
+
+def test_import_without_scipy(folder):
+    """Names of measures are parsed, but nothing is computed."""
+    Path("a.md").write_text("|A|MAP|nDCG@10|\n|-|-|-|\n|a|.1|.2|\n")
+    program = (
+        "import atexit, sys\nsys.argv = ['everycell', 'import', 'a.md']\n"
+        "atexit.register(lambda: print('scipy' in sys.modules))\n"
+        "from everycell.cli.entry import main\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "False" and done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "heading, keys",
+    [
+        ("Croatian (F1)", ("Croatian", "F1")),
+        ("Dev set (macro-F1)", ("Dev set", "macro-F1")),
+        ("Overall (Weighted F1)", ("Overall", "Weighted F1")),
+        ("Micro (F1)", ("–", "Micro (F1)")),
+        ("F1 (macro)", ("–", "F1 (macro)")),
+        ("Cost (USD)", ("–", "Cost (USD)")),
+    ],
+)
+def test_import_measure_in_brackets(folder, heading, keys):
+    text = f"|Model|SQuAD (EM)|X (F1)|{heading}|\n|-|-|-|-|\n|A|1|2|3|\n|B|4|5|6|\n"
+    values = imported("t.md", text)
+    assert values["A", "X", "F1"] == "2" and values["A", *keys] == "3"

@@ -143,6 +143,27 @@ def test_import_pandas_row_numbers():
     assert header == ["model", "collection", "metric", "value"] and len(rows) == 8
 
 
+@pytest.mark.parametrize(
+    ("text", "header", "row"),
+    [
+        ("system,metric,value\nA,MAP,.5\nA,P@5,.4\n", "system,metric", "A,MAP,.5"),
+        ("Value\tMetric\tRun\n.5\tMAP\tA\n.4\tP@5\tA\n", "metric,run", "MAP,A,.5"),
+        ("Model;Measure;Score\nA;MAP;0,5\nB;MAP;0,25\n", "model,metric", "A,MAP,0.5"),
+        ("metric,value\nMAP,.5\nP@5,.4\n", "metric", "MAP,.5"),
+        (",Task,Metric,Result\n0,NQ,MAP,.5\n1,NQ,P@5,.5\n", "collection,metric", "NQ,MAP,.5"),
+        # Numbers are names only if rows repeat without them.
+        ("system,seed,metric,value\nA,1,MAP,.5\nA,2,MAP,.4\n", "system,seed,metric", "A,1,MAP,.5"),
+        ("run,k,metric,value,std\nA,1,MAP,.5,.1\nB,1,MAP,.4,.1\n", "run,metric", "A,MAP,.5"),
+        ("metric,value,prompt\nMAP,.5,few\nMAP,.4,zero\n", "metric,prompt", "MAP,few,.5"),
+        ("system,metric,value,unit\nA,MAP,NaN,%\nB,MAP,.5,%\n", "system,metric", "A,MAP,–"),
+    ],
+)  # fmt: skip
+def test_import_row_per_value(text, header, row):
+    columns, rows, _ = imported("a.csv", text)
+    assert columns == [*header.split(","), "value"] and rows[0] == row.split(",")
+    assert len(rows) == 2
+
+
 def test_import_groups_below_levels_in_csv():
     """A group below two rows of headings is no name of rows."""
     text = ",DL31,DL31\nModel,MAP,P@5\nSparse,,\nBM25,.1,.2\nDense,,\nE5,.3,.4\n"

@@ -1,0 +1,123 @@
+"""Names of systems, collections and measures in results, matched with the published ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+
+from everycell.cli.importing.headings import is_collection_heading
+from everycell.cli.measure_names import measure_of
+from everycell.cli.printing import list_first, pluralise
+from everycell.cli.table_sources import SECOND_NUMBER
+from everycell.trec.runs import normalise_name
+
+#: Model among the arguments that lm-evaluation-harness records, and versions behind a task's name.
+_MODEL = re.compile(r"(?!.*(?:peft|delta)=)(?:.*,)?(?:pretrained|model|model_name)=([^,]+)(?:,.*)?")
+_VERSIONS = re.compile(r"(?:-v?\d+(?:\.\d+)+)+$")
+
+
+def match_names(
+    reproduced: pd.DataFrame, cells: pd.DataFrame, keys: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Reproduced values under the published names, and notes on what was changed.
+
+    If a column has all published names, none of its other names can mean one of these, so their
+    rows are left out.
+    """
+    notes: list[str] = []
+    for key in keys:
+        meaning, readings = _meaning_of_measure, [_meaning_of_measure]
+        if key != "metric":
+            # A system with another version is another system.
+            number = len(READINGS) - (not is_collection_heading(key))
+            meaning, readings = normalise_name, READINGS[:number]
+        pairs = []
+        for reading in readings:
+            renamed = _unambiguous(reproduced[key], cells[key], meaning, reading)
+            reproduced = reproduced.assign(**{key: reproduced[key].replace(renamed)})
+            pairs += [f"{name} as {published_name}" for name, published_name in renamed.items()]
+        if key != "metric" and is_collection_heading(key):
+            renamed = _subtasks(reproduced[key], cells[key])
+            reproduced = reproduced.assign(**{key: reproduced[key].replace(renamed)})
+            pairs += [f"{name} as {published_name}" for name, published_name in renamed.items()]
+        if pairs:
+            notes.append(f"Read: {list_first(pairs, 12)}.")
+        expected = {name for name in cells[key] if not name.endswith(SECOND_NUMBER)}
+        is_cell = reproduced[key].isin(cells[key])
+        if expected <= set(reproduced[key]) and not is_cell.all():
+            names = list_first(reproduced.loc[~is_cell, key].unique())
+            number = pluralise(int((~is_cell).sum()), "value")
+            notes.append(f"Left out: {number} of {names}, which the published table lacks.")
+            reproduced = reproduced[is_cell]
+    return reproduced, notes
+
+
+def _unambiguous(
+    own: pd.Series,
+    published: pd.Series,
+    meaning: Callable[[str], str],
+    reading: Callable[[str], str],
+) -> dict[str, str]:
+    """Own name -> published name, for each pair of names that only have each other's meaning."""
+    names: dict[str, list[str]] = {}
+    own_names: dict[str, list[str]] = {}
+    for name in sorted({*published} - {*own}):
+        names.setdefault(meaning(name), []).append(name)
+    for name in sorted({*own} - {*published}):
+        own_names.setdefault(reading(name), []).append(name)
+    return {
+        own_names[meant][0]: names[meant][0]
+        for meant in names
+        if meant and len(names[meant]) == len(own_names.get(meant, ())) == 1
+    }
+
+
+def _subtasks(own: pd.Series, published: pd.Series) -> dict[str, str]:
+    """Own name -> published name that it begins with, such as arc_challenge -> arc, if unique."""
+    absent, names_left = sorted({*published} - {*own}), sorted({*own} - {*published})
+    names = {
+        name: [
+            other
+            for other in names_left
+            if other.lower().startswith(tuple(f"{name.lower()}{mark}" for mark in "_:-"))
+        ]
+        for name in absent
+    }
+    meant = [other for candidates in names.values() for other in candidates]
+    return {
+        candidates[0]: name
+        for name, candidates in names.items()
+        if len(candidates) == 1 and meant.count(candidates[0]) == 1
+    }
+
+
+def _name_of_model(name: str) -> str:
+    """Model that lm-evaluation-harness loads, such as org/model of `pretrained=org/model`."""
+    match = _MODEL.fullmatch(name)
+    return normalise_name(match[1]) if match else ""
+
+
+def _last_name(name: str) -> str:
+    """Name of a model without its organisation or folder."""
+    match = _MODEL.fullmatch(name)
+    *folders, last = (match[1] if match else name).rstrip("/").split("/")
+    return normalise_name(last) if folders and (match or "=" not in name) else ""
+
+
+def _name_without_version(name: str) -> str:
+    """Name of a task without versions: jsquad of jsquad-1.1-0.3."""
+    return normalise_name(_VERSIONS.sub("", name))
+
+
+#: What names of results may mean, from the surest on.
+READINGS = [normalise_name, _name_of_model, _last_name, _name_without_version]
+
+
+def _meaning_of_measure(name: str) -> str:
+    """Measure of a name in one spelling; the name itself if it is none."""
+    from everycell.retrieval.any_measure import parse_measure
+
+    measure = measure_of(name)
+    return str(parse_measure(measure)) if measure else normalise_name(name)
