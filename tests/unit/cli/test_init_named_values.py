@@ -230,7 +230,7 @@ def test_init_values_unclear_names():
         ("base=b.json", FORMS["row.json"](0.7, 0.6), ["b.json", "does not exist"]),
         ("base=a.json", '[{"model": "x", "acc": 1}, {"model": "y", "acc": 1}]', ["a.json", "x, y"]),
         ("a.json", '{"acc": 0.7}', ["a.json"]),
-        ("base=a.json", '{"acc": {"mean": 0.7}}', ["a.json"]),
+        ("base=a.json", '{"acc": {"max": 0.7}}', ["a.json"]),
         ("base=a.json", '{"acc": "x"}', ["a.json"]),
         ("base=a.json", "[3]", ["a.json"]),
         ("base=a.json", "[]", ["a.json"]),
