@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -9,10 +10,19 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from everycell import __version__
-from everycell.base.untrusted import parse_json
+from everycell.base.untrusted import parse_json, text_of
 
 #: Name on package indexes. The name of the import package belongs to another project there.
 DISTRIBUTION = "everycell-repro"
+
+
+def is_own_source(project: Path) -> bool:
+    """Whether a folder is the source of this package, not a project with a copy of it."""
+    try:
+        content = tomllib.loads(text_of(project / "pyproject.toml"))
+        return content["project"]["name"] == DISTRIBUTION
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return False
 
 
 def is_installed(name: str) -> bool:

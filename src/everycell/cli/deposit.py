@@ -21,11 +21,13 @@ import yaml
 
 from everycell.base.files import atomic_path
 from everycell.base.installation import (
+    is_own_source,
     local_origin,
     locked_requirements,
     requirement,
     wheel_file,
 )
+from everycell.base.untrusted import on_one_line, text_of
 from everycell.cli.anonymous import (
     anonymise,
     authors_of,
@@ -53,7 +55,7 @@ from everycell.receipts.receipts import (
 from everycell.records.papers import Paper, load_papers
 from everycell.records.registry import load_registry, read_part
 from everycell.render.page.pages import INDEX, outdated_pages, pages_of, write_page
-from everycell.sources.fetch import OWN_DATA
+from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.results import collect
 from everycell.verdicts.verdicts import NO_AUDITS
@@ -138,6 +140,8 @@ def check_results(
     collected = collect(papers, results, project, audits=audits)
     faults = [fault for path in paths for fault in verify(path, project, results)]
     faults += [fault for result in collected for fault in result.faults]
+    for paper in sorted((project / "published").glob("*/")):
+        faults += changed_data(paper).values()
     if not faults:
         faults = check_lineage(results, project)
     if faults:
@@ -213,7 +217,7 @@ def _write_metadata(
     copy: Path, project: Path, papers: Mapping[str, Paper], *, anonymous: bool
 ) -> None:
     """Write what a deposit needs and the project lacks; pin everycell in `pyproject.toml`."""
-    if (project / "src" / "everycell").is_dir():
+    if is_own_source(project):
         return  # everycell itself has all of it
     files = {
         "CITATION.cff": yaml.safe_dump(citation(papers), sort_keys=False, allow_unicode=True),
@@ -222,8 +226,8 @@ def _write_metadata(
     }
     pyproject = copy / "pyproject.toml"
     if pyproject.is_file():
-        text = pyproject.read_text(encoding="utf-8")
-        needed = tomllib.loads(text).get("project", {}).get("dependencies", [])
+        text = _text_of(pyproject)
+        locked = _locked(text)
         wheel = wheel_file()
         if wheel:
             (copy / WHEELS).mkdir(exist_ok=True)
@@ -231,8 +235,7 @@ def _write_metadata(
         version = ".".join(map(str, sys.version_info[:2]))
         uses_r = any((copy / "workflow").rglob("*.[Rr]"))
         files |= {
-            LOCK: "\n".join([*lock_lines(wheel, anonymous=anonymous), *locked_requirements(needed)])
-            + "\n",
+            LOCK: "\n".join([*lock_lines(wheel, anonymous=anonymous), *locked]) + "\n",
             "Dockerfile": DOCKERFILE.format(
                 version=version, lock=LOCK, setup=DOCKER_R if uses_r else ""
             ),
@@ -243,7 +246,7 @@ def _write_metadata(
             replacement = '"' + requirement(r"\1", released=True) + '"'
             pyproject.write_text(re.sub(pattern, replacement, text), encoding="utf-8")
         for path in filter(Path.is_file, (copy / "README.md", pyproject)):
-            text = path.read_text(encoding="utf-8")
+            text = _text_of(path)
             # Not the beginning of another command, such as `pip install ./src`.
             text = re.sub(rf"{re.escape(INSTALL)}(?![\w./-])", INSTALL_LOCKED, text)
             text = text.replace(PYTHON, f"Python {version}")
@@ -251,6 +254,28 @@ def _write_metadata(
     for name, text in files.items():
         if not (copy / name).exists():
             (copy / name).write_text(text, encoding="utf-8")
+
+
+def _text_of(path: Path) -> str:
+    """Text of a file of the project that is changed in the deposit."""
+    try:
+        return text_of(path)
+    except UnicodeDecodeError:
+        raise ReceiptError(
+            f"{path.name} is not UTF-8 text, so no deposit was written; save it as UTF-8."
+        ) from None
+
+
+def _locked(text: str) -> list[str]:
+    """Pinned requirements of the project with this `pyproject.toml`."""
+    try:
+        needed = tomllib.loads(text).get("project", {}).get("dependencies", [])
+        return locked_requirements(needed)
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ReceiptError(
+            f"pyproject.toml has no valid dependencies ({on_one_line(str(error))}), so no deposit "
+            "was written; correct it."
+        ) from None
 
 
 def lock_lines(wheel: Path | None, *, anonymous: bool) -> list[str]:
