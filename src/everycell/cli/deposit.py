@@ -157,8 +157,7 @@ def check_results(
     for notice in notices:
         if notice.is_certain:
             raise ReceiptError(
-                f"{notice.files[0]} was {notice.text}, so no deposit was written; run snakemake "
-                "again without a profile, option or variable that changes settings."
+                f"{notice.files[0]} was {notice.text}, so no deposit was written; {notice.fix}."
             )
     pages = {}
     if (results / INDEX).is_file():

@@ -137,7 +137,7 @@ def source_from_runs(
     return TableSource(
         cells,
         files,
-        f"Ranking quality of {pluralise(len(set(systems)), 'system')}",
+        f"Ranking quality of {pluralise(cells[column].nunique(), 'system')}",
         "the runs of the systems and the relevance judgements",
         {
             "runs": [names[path] for path, *_ in evaluated],

@@ -438,7 +438,7 @@ def test_write_deposit_invalid_results(project):
 def test_write_deposit_settings_from_outside(project, monkeypatch, is_certain):
     """Results that the deposited settings do not give, whether or not a page names them."""
     (project / "results/index.html").unlink()
-    notice = Notice(["results/a.receipt.json"], "made with alpha = 0.2", is_certain)
+    notice = Notice(["results/a.receipt.json"], "made with alpha = 0.2", "run again", is_certain)
     deviations = SimpleNamespace(notices=[notice])
     monkeypatch.setattr("everycell.cli.deposit.find_deviations", lambda *folders: deviations)
     with pytest.raises(ReceiptError, match=r"alpha = 0\.2") if is_certain else nullcontext():

@@ -172,6 +172,16 @@ def test_init_sigterm(folder):
     assert done.returncode == 128 + 15 and sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.parametrize("runs", [RUNS, (*RUNS[:2], *RUNS[3:])])
+def test_init_title_counts_published_systems(folder, runs):
+    """Also those without a run."""
+    for rows, systems in ((TABLE, "2 systems"), (TABLE + "Third,MAP,0.4\n", "3 systems")):
+        (folder / "table.csv").write_text(rows)
+        assert call("init", "smith2026", "--table", "table.csv", *runs)[0] == 0
+        assert record(folder / "smith2026")["title"] == f"Ranking quality of {systems}"
+        shutil.rmtree(folder / "smith2026")
+
+
 def test_systems_without_a_run_get_the_verdict_not_run(folder):
     (folder / "table.csv").write_text(TABLE + "Third,MAP,0.4\nThird,P@1,0.1\n")
     (folder / "qrels.txt").write_text((folder / "qrels.txt").read_text() + "q3 0 d1 1\n")
