@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -9,10 +10,19 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from everycell import __version__
-from everycell.base.untrusted import parse_json
+from everycell.base.untrusted import parse_json, text_of
 
 #: Name on package indexes. The name of the import package belongs to another project there.
 DISTRIBUTION = "everycell-repro"
+
+
+def is_own_source(project: Path) -> bool:
+    """Whether a folder is the source of this package, not a project with a copy of it."""
+    try:
+        content = tomllib.loads(text_of(project / "pyproject.toml"))
+        return content["project"]["name"] == DISTRIBUTION
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return False
 
 
 def is_installed(name: str) -> bool:
@@ -41,6 +51,16 @@ def wheel_file() -> Path | None:
     path = Path(unquote(urlsplit(address).path))
     is_wheel = address.startswith("file:") and path.suffix == ".whl" and path.is_file()
     return path if is_wheel else None
+
+
+def local_origin() -> str:
+    """Path on this machine from which the package was installed; empty if others can get it.
+
+    A wheel that still exists does not count, since it can be passed on.
+    """
+    address = urlsplit(_direct_url().get("url", ""))
+    is_local = address.scheme == "file" and wheel_file() is None
+    return unquote(address.path) if is_local else ""
 
 
 def locked_requirements(roots: Iterable[str]) -> list[str]:

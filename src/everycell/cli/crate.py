@@ -20,6 +20,7 @@ from rocrate.rocrate import ROCrate
 
 import everycell
 from everycell.base.files import sha256
+from everycell.base.installation import is_own_source
 from everycell.receipts.code import files_of_sources, script_files
 from everycell.receipts.provenance import NAME
 from everycell.receipts.receipts import (
@@ -360,7 +361,7 @@ def refuse_link(path: Path, project: Path) -> None:
 
 def _authorship(project: Path, papers: Sequence[Paper]) -> tuple[str, str, str]:
     """Authors, licence and name of a project: its papers', unless it contains everycell itself."""
-    if (project / "src" / "everycell").is_dir():
+    if is_own_source(project):
         return "The everycell authors", MIT, "everycell"
     authors, licences, titles = (
         "; ".join(dict.fromkeys(getattr(paper, field) for paper in papers))

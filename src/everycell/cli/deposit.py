@@ -8,6 +8,7 @@ has its own. Released data are listed with their addresses and hashes.
 from __future__ import annotations
 
 import json
+import logging
 import re
 import shutil
 import sys
@@ -19,7 +20,14 @@ from tempfile import TemporaryDirectory
 import yaml
 
 from everycell.base.files import atomic_path
-from everycell.base.installation import locked_requirements, requirement, wheel_file
+from everycell.base.installation import (
+    is_own_source,
+    local_origin,
+    locked_requirements,
+    requirement,
+    wheel_file,
+)
+from everycell.base.untrusted import on_one_line, text_of
 from everycell.cli.anonymous import (
     anonymise,
     authors_of,
@@ -47,11 +55,13 @@ from everycell.receipts.receipts import (
 from everycell.records.papers import Paper, load_papers
 from everycell.records.registry import load_registry, read_part
 from everycell.render.page.pages import INDEX, outdated_pages, pages_of, write_page
-from everycell.sources.fetch import OWN_DATA
+from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.results import collect
 from everycell.verdicts.verdicts import NO_AUDITS
 from everycell.workflow.deviations import find_deviations
+
+logger = logging.getLogger(__name__)
 
 LOCK = "requirements.lock"
 #: How a deposit is installed: of a wheel on this machine, its pyproject.toml cannot know the path.
@@ -141,6 +151,8 @@ def check_results(
     collected = collect(papers, results, project, audits=audits)
     faults = [fault for path in paths for fault in verify(path, project, results)]
     faults += [fault for result in collected for fault in result.faults]
+    for paper in sorted((project / "published").glob("*/")):
+        faults += changed_data(paper).values()
     if not faults:
         faults = check_lineage(results, project)
     if faults:
@@ -156,8 +168,7 @@ def check_results(
     for notice in notices:
         if notice.is_certain:
             raise ReceiptError(
-                f"{notice.files[0]} was {notice.text}, so no deposit was written; run snakemake "
-                "again without a profile, option or variable that changes settings."
+                f"{notice.files[0]} was {notice.text}, so no deposit was written; {notice.fix}."
             )
     pages = {}
     if (results / INDEX).is_file():
@@ -227,7 +238,7 @@ def _write_metadata(
     copy: Path, project: Path, papers: Mapping[str, Paper], *, anonymous: bool
 ) -> None:
     """Write what a deposit needs and the project lacks; pin everycell in `pyproject.toml`."""
-    if (project / "src" / "everycell").is_dir():
+    if is_own_source(project):
         return  # everycell itself has all of it
     files = {
         "CITATION.cff": yaml.safe_dump(citation(papers), sort_keys=False, allow_unicode=True),
@@ -236,28 +247,27 @@ def _write_metadata(
     }
     pyproject = copy / "pyproject.toml"
     if pyproject.is_file():
-        text = pyproject.read_text(encoding="utf-8")
-        needed = tomllib.loads(text).get("project", {}).get("dependencies", [])
+        text = _text_of(pyproject)
+        locked = _locked(text)
         wheel = wheel_file()
         if wheel:
             (copy / WHEELS).mkdir(exist_ok=True)
             shutil.copy(wheel, copy / WHEELS)
         version = ".".join(map(str, sys.version_info[:2]))
         uses_r = any((copy / "workflow").rglob("*.[Rr]"))
-        address = f"./{WHEELS / wheel.name}" if wheel else requirement(released=anonymous)
         files |= {
-            LOCK: "\n".join([address, *locked_requirements(needed)]) + "\n",
+            LOCK: "\n".join([*lock_lines(wheel, anonymous=anonymous), *locked]) + "\n",
             "Dockerfile": DOCKERFILE.format(
                 version=version, lock=LOCK, setup=DOCKER_R if uses_r else ""
             ),
         }
-        if wheel or anonymous:
+        if wheel or anonymous or local_origin():
             # A path of this machine, or the address of a fork.
             pattern = r'"everycell-repro\[([^"\]]+)\] @ [^"]*"'
             replacement = '"' + requirement(r"\1", released=True) + '"'
             pyproject.write_text(re.sub(pattern, replacement, text), encoding="utf-8")
         for path in filter(Path.is_file, (copy / "README.md", pyproject)):
-            text = path.read_text(encoding="utf-8")
+            text = _text_of(path)
             # Not the beginning of another command, such as `pip install ./src`.
             text = re.sub(rf"{re.escape(INSTALL)}(?![\w./-])", INSTALL_LOCKED, text)
             text = text.replace(PYTHON, f"Python {version}")
@@ -265,6 +275,47 @@ def _write_metadata(
     for name, text in files.items():
         if not (copy / name).exists():
             (copy / name).write_text(text, encoding="utf-8")
+
+
+def _text_of(path: Path) -> str:
+    """Text of a file of the project that is changed in the deposit."""
+    try:
+        return text_of(path)
+    except UnicodeDecodeError:
+        raise ReceiptError(
+            f"{path.name} is not UTF-8 text, so no deposit was written; save it as UTF-8."
+        ) from None
+
+
+def _locked(text: str) -> list[str]:
+    """Pinned requirements of the project with this `pyproject.toml`."""
+    try:
+        needed = tomllib.loads(text).get("project", {}).get("dependencies", [])
+        return locked_requirements(needed)
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ReceiptError(
+            f"pyproject.toml has no valid dependencies ({on_one_line(str(error))}), so no deposit "
+            "was written; correct it."
+        ) from None
+
+
+def lock_lines(wheel: Path | None, *, anonymous: bool) -> list[str]:
+    """Lines of a lock file that install everycell, and say what to do if no index has it."""
+    if wheel:
+        return [f"./{WHEELS / wheel.name}"]
+    origin = local_origin()
+    line = requirement(released=anonymous or bool(origin))
+    if not origin:
+        return [line]
+    logger.warning(
+        "%s requires %s, which was installed from %s and may be on no package index; to deposit "
+        "everycell too, install it from a wheel and write the deposit again.", LOCK, line, origin
+    )  # fmt: skip
+    return [
+        "# The authors installed everycell from their disk: if no index has this version, replace "
+        "the next line by the path of its wheel.",
+        line,
+    ]
 
 
 def citation(papers: Mapping[str, Paper]) -> dict[str, object]:

@@ -34,12 +34,11 @@ from everycell.language_models.generation import (
     NotOfferedError,
     Request,
 )
+from everycell.language_models.quoted_keys import REVEALING_LENGTH, SHOWN_LENGTH, quotes_key
 from everycell.language_models.replies import (
-    REVEALING_LENGTH,
     InvalidReplyError,
     parse_answer,
     parse_model_names,
-    quotes_key,
     refuse_hidden_documents,
 )
 from everycell.language_models.settings import EndpointSettings
@@ -172,13 +171,16 @@ class Endpoint:
         try:
             answer = parse_answer(content, request, self.identity)
         except InvalidReplyError as error:
-            problem = f"{error}; it" if not quotes_key(str(error), self._key) else "it"
+            problem = "it" if self._reveals_key(str(error)) else f"{error}; it"
             raise _TemporaryError(
                 f"The endpoint {self.identity.host} sent an invalid reply ({problem} starts with "
                 f"{self._start_without_key(content)!r}); check the server and its address, which "
                 "must not include /chat/completions."
             ) from None
-        self._refuse_quoted_key("".join(token.text for token in answer.tokens or ()))
+        # Parts of a reply may spell the key only when they are joined.
+        tokens = "".join(token.text for token in answer.tokens or ())
+        for text in (answer.text, tokens, answer.served_by):
+            self._refuse_quoted_key(text)
         refuse_hidden_documents(request, answer, self.identity)
         return answer
 
@@ -186,7 +188,7 @@ class Endpoint:
         """Names of the models that the server lists; empty if it has no list."""
         status, _, content = self._send("GET", "/models")
         names = parse_model_names(content) if status == 200 else []
-        return [name for name in names if not quotes_key(name, self._key)]
+        return [] if self._reveals_key(" ".join(names)) else names
 
     def alternative_models(self) -> list[str]:
         """Models that the server lists, if the configured one is unknown to it; otherwise empty."""
@@ -313,10 +315,14 @@ class Endpoint:
     def _key(self) -> str:
         return os.environ.get(self._settings.key or "", "").strip()
 
+    def _reveals_key(self, text: str) -> bool:
+        """Whether a text that would be shown contains the key, or a few letters of it."""
+        return quotes_key(text, self._key, SHOWN_LENGTH)
+
     def _start_without_key(self, content: bytes) -> str:
         """Start of a reply on one line, or the reason why it is not shown."""
         text = content.decode(errors="replace")
-        if quotes_key(text, self._key):
+        if self._reveals_key(text):
             return "omitted: it quotes the key"
         return " ".join(text.split())[:160]
 

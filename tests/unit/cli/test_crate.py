@@ -22,9 +22,9 @@ from harness import published
 from receipt_files import hashed, in_all_forms, rewrite
 
 import everycell
-from everycell.base.files import write_json
+from everycell.base.files import sha256, write_json
 from everycell.cli.crate import _Crate, copy_project
-from everycell.cli.deposit import write_deposit
+from everycell.cli.deposit import _write_metadata, write_deposit
 from everycell.receipts.code import hash_of_sources
 from everycell.receipts.diff import Notice
 from everycell.receipts.provenance import write_jobs, write_lineage
@@ -32,6 +32,7 @@ from everycell.receipts.receipts import TABLE_FORMS, ReceiptError, read_receipt,
 from everycell.records.papers import find_artefact
 from everycell.records.registry import load_registry
 from everycell.render.page.pages import write_page
+from everycell.sources.fetch import OWN_DATA, OWN_FILE_NOTE
 from everycell.verdicts.audits import audits_of
 from everycell.verdicts.cells import Sources
 from everycell.verdicts.results import collect, read_result
@@ -140,10 +141,61 @@ def test_write_deposit_own_paper(project, licence, identifier):
 
 
 def test_write_deposit_of_everycell(project):
-    (project / "src/everycell").mkdir(parents=True)
-    (project / "src/everycell/notes.md").write_text("notes")
+    (project / "pyproject.toml").write_text('[project]\nname = "everycell-repro"\n')
     result = entities(write_deposit(project / "results", project / "out.zip", project))
     assert result["#authors"]["name"] == "The everycell authors"
+
+
+@pytest.mark.parametrize("text", ['[project]\nname = "toy"\n', ""], ids=["named", "empty"])
+def test_write_deposit_copy_of_everycell(project, text):
+    """A project with a copy of everycell is not everycell: it has other authors and licences."""
+    (project / "src/everycell").mkdir(parents=True)
+    (project / "src/everycell/notes.md").write_text("notes")
+    (project / "pyproject.toml").write_text(text)
+    result = entities(write_deposit(project / "results", project / "out.zip", project))
+    assert result["#authors"]["name"] == "not stated"
+    assert result["#licence"]["name"] == "none stated"
+
+
+@pytest.mark.parametrize("content", ["q d 2\n", None], ids=["edited", "missing"])
+def test_write_deposit_changed_own_data(project, content):
+    """A deposit has the own data that the registry describes."""
+    path = project / OWN_DATA / "toy-data/toy.run"
+    path.parent.mkdir(parents=True)
+    path.write_text("q d 1\n")
+    form = f"{{size: 6, sha256: {sha256(path)}, path: toy-data/toy.run}}"
+    (project / "published/toy/registry.yaml").write_text(
+        "sets:\n  toy-data: {authors: A, paper: P, licence: none stated, feeds: [toy/table_1]}\n"
+        f"files:\n  toy-data/toy.run: {{mirror: {form}, note: '{OWN_FILE_NOTE}'}}\n"
+    )
+    path.unlink() if content is None else path.write_text(content)
+    with pytest.raises(ReceiptError, match=r"toy\.run.*registry"):
+        write_deposit(project / "results", project / "out.zip", project)
+    assert not (project / "out.zip").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pyproject.toml", b"[project\n"),
+        ("pyproject.toml", b"a = " + b"[" * 100_000),
+        ("pyproject.toml", b"[project]\ndependencies = 5\n"),
+        ("pyproject.toml", b"project = 5\n"),
+        ("pyproject.toml", b"[project]\ndependencies = ['a b c']\n"),
+        ("pyproject.toml", b"\xff"),
+        ("README.md", b"\xff"),
+    ],
+    ids=["syntax", "deep", "number", "no_table", "requirement", "binary", "binary_readme"],
+)
+def test_write_deposit_unreadable_text(project, name, content):
+    (project / "pyproject.toml").write_text("")
+    (project / name).write_bytes(content)
+    paper = SimpleNamespace(
+        **{"artefacts": {}, "untested": {}, "chapters": {}, "key": "toy", "kind": "paper"},
+        **{"title": "T", "authors": "A", "licence": "L", "year": 2026},
+    )
+    with pytest.raises(ReceiptError, match=rf"{name}.*so no deposit was written"):
+        _write_metadata(project, project, {"toy": paper}, anonymous=False)
 
 
 @pytest.mark.parametrize(
@@ -386,7 +438,7 @@ def test_write_deposit_invalid_results(project):
 def test_write_deposit_settings_from_outside(project, monkeypatch, is_certain):
     """Results that the deposited settings do not give, whether or not a page names them."""
     (project / "results/index.html").unlink()
-    notice = Notice(["results/a.receipt.json"], "made with alpha = 0.2", is_certain)
+    notice = Notice(["results/a.receipt.json"], "made with alpha = 0.2", "run again", is_certain)
     deviations = SimpleNamespace(notices=[notice])
     monkeypatch.setattr("everycell.cli.deposit.find_deviations", lambda *folders: deviations)
     with pytest.raises(ReceiptError, match=r"alpha = 0\.2") if is_certain else nullcontext():

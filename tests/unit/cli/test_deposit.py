@@ -22,8 +22,10 @@ import yaml
 from PIL import Image
 from pydantic import ValidationError
 
+from everycell import __version__
+from everycell.base import installation
 from everycell.cli import anonymous, readable
-from everycell.cli.deposit import citation, refuse_placeholders, zenodo_metadata
+from everycell.cli.deposit import citation, lock_lines, refuse_placeholders, zenodo_metadata
 from everycell.cli.placeholders import PLACEHOLDERS
 from everycell.cli.secret_files import refuse_secrets
 from everycell.receipts.receipts import ReceiptError, read_receipt, write_receipt
@@ -57,6 +59,37 @@ def test_citation_of_two_papers():
     names = [author["name"] for author in content["authors"]]
     assert names == ["Ada Ode", "Bob de Bee", "Cy Dee"]
     assert [reference["title"] for reference in content["references"]] == ["On bees", "Wasps"]
+
+
+WHEEL = "everycell_repro-0.3.0-py3-none-any.whl"
+
+
+@pytest.mark.parametrize("is_anonymous", [True, False])
+@pytest.mark.parametrize(
+    ("origin", "kind"),
+    [
+        ({}, "index"),
+        ({"url": "file:///lab/code", "dir_info": {"editable": True}}, "local"),
+        ({"url": "file:///lab/code", "dir_info": {}}, "local"),
+        ({"url": f"file:///gone/{WHEEL}", "archive_info": {}}, "local"),
+        ({"url": "file:///lab/code", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}}, "local"),
+        ({"url": f"https://host/{WHEEL}", "archive_info": {}}, "address"),
+        ({"url": "file:///{folder}/" + WHEEL, "archive_info": {}}, "wheel"),
+    ],
+)
+def test_lock_lines(tmp_path, monkeypatch, caplog, origin, kind, is_anonymous):
+    """A lock has no path of this machine, and says what to do about a version on no index."""
+    (tmp_path / WHEEL).touch()
+    origin = origin | {"url": origin.get("url", "").replace("/{folder}", str(tmp_path))}
+    monkeypatch.setattr(installation, "_direct_url", lambda: origin)
+    lines = lock_lines(installation.wheel_file(), anonymous=is_anonymous)
+    released = f"everycell-repro[workflow]=={__version__}"
+    address = f"everycell-repro[workflow] @ {origin['url']}"
+    expected = {"address": released if is_anonymous else address, "wheel": f"./wheels/{WHEEL}"}
+    assert lines[-1] == expected.get(kind, released)
+    assert (len(lines) == 2 and lines[0].startswith("# ")) == (kind == "local")
+    assert ("installed from /" in caplog.text) == (kind == "local")
+    assert "lab" not in "".join(lines) and "gone" not in "".join(lines)
 
 
 PLACES = {

@@ -539,6 +539,13 @@ LONG = "sk-proj/aB3+dE6fG9hJ2kL5mN8pQ1"
         "&#" + ";&#".join(str(ord(letter)) for letter in LONG) + ";",
         LONG.upper(),
         f"...{LONG[8:24]}...",
+        "".join(f"\\\\U{ord(letter):08x}" for letter in LONG),
+        "".join(f"\\\\u{{{ord(letter):x}}}" for letter in LONG),
+        "".join(f"\\\\{ord(letter):03o}" for letter in LONG),
+        "".join(f"%u{ord(letter):04x}" for letter in LONG),
+        "".join(chr(ord(letter) + 0xFEE0) for letter in LONG),
+        base64.b64encode(LONG.encode()).decode()[:30],
+        LONG.encode().hex()[9:40],
     ],
 )
 def test_answer_quoted_key_is_neither_shown_nor_kept(server, monkeypatch, tmp_path, spelling):
@@ -559,6 +566,37 @@ def test_answer_quoted_key_is_neither_shown_nor_kept(server, monkeypatch, tmp_pa
         model.answer(ASKED)
     remaining = "".join(path.read_text() for path in (tmp_path / "records").iterdir())
     assert spelling not in remaining
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {
+            "content": [
+                {"type": "text", "text": LONG[start : start + 8]} for start in (0, 8, 16, 24)
+            ]
+        },
+        {"model": LONG[:13], "system_fingerprint": LONG[13:]},
+    ],
+    ids=["parts", "names"],
+)
+def test_answer_key_in_pieces_is_not_kept(server, monkeypatch, changes):
+    """A key that only the joined parts of a reply spell is refused, and pieces are not shown."""
+    monkeypatch.setenv(VARIABLE, LONG)
+    message = {"content": changes.pop("content", "In Holland.")}
+    reply = {"choices": [{"message": message, "finish_reason": "stop"}]} | changes
+    server.replies = [(200, {}, reply), (400, {}, reply)]
+    model = Endpoint(server.settings(key=VARIABLE, retries=0))
+    with pytest.raises(EndpointError, match="quotes the key"):
+        model.answer(ASKED)
+    with pytest.raises(EndpointError, match="omitted: it quotes the key"):
+        model.answer(ASKED)
+
+
+def test_model_names_key_in_pieces(server, monkeypatch):
+    monkeypatch.setenv(VARIABLE, LONG)
+    server.models = [LONG[:9], LONG[9:]]
+    assert Endpoint(server.settings(key=VARIABLE)).model_names() == []
 
 
 def test_answer_short_key_may_be_quoted(server, monkeypatch):

@@ -188,16 +188,33 @@ def name_rows(
             f"it, remove {used_names} from the source."
         )
     if unused := [column for column in texts if column not in [*columns, *alternatives]]:
-        headings = []
+        texts_left_out, unread = [], []
         for column in unused:
-            _refuse_numbers(path, table, head, body, column)
             cells = (split_cell(table.rows[row][column]) for row in body)
             count = sum(bool(cell) and is_numeric(cell[0]) for cell in cells)
+            details = [pluralise(count, "number")] if count else []
             label = label_of_column(table, head, column)
-            headings.append(f"{label} ({pluralise(count, 'number')})" if count else label)
-        notes.append(
-            f"Not imported, since it is text that does not name the rows: {shorten(headings)}."
-        )
+            row = _unread_number(table, body, column)
+            if row is None:
+                texts_left_out.append(_with_details(label, details))
+                continue
+            text = table.rows[row][column].text
+            if is_measure(label) or not set(numbers) - set(columns):
+                raise DataError(
+                    path,
+                    f"row {row + 1} of the table",
+                    label,
+                    text,
+                    expected=READABLE,
+                    fix="write it as a number, or remove the column",
+                )
+            unread.append(_with_details(label, [f"'{text}'", *details]))
+        for reason, headings in (
+            ("text that does not name the rows", texts_left_out),
+            ("not understood as numbers", unread),
+        ):
+            if headings:
+                notes.append(f"Not imported, since it is {reason}: {shorten(headings)}.")
     if blank := [
         label_of_column(table, head, column)
         for column in columns
@@ -230,23 +247,16 @@ def _sizes(
         yield column
 
 
-def _refuse_numbers(
-    path: object, table: SourceTable, head: int, body: Sequence[int], column: int
-) -> None:
-    """Refuse a column that is about to be left out as text although it has numbers."""
+def _unread_number(table: SourceTable, body: Sequence[int], column: int) -> int | None:
+    """First row with a number that is not understood, such as $154, if most texts have digits."""
     texts = {row: table.rows[row][column].text for row in body if table.rows[row][column].text}
     with_digits = [row for row, text in texts.items() if begins_with_number(text)]
-    unread = [row for row in with_digits if split_cell(table.rows[row][column]) is None]
-    if 2 * len(with_digits) > len(texts) and unread:
-        row = unread[0]
-        raise DataError(
-            path,
-            f"row {row + 1} of the table",
-            label_of_column(table, head, column),
-            texts[row],
-            expected=READABLE,
-            fix="write it as a number, or remove the column",
-        )
+    unread = (row for row in with_digits if split_cell(table.rows[row][column]) is None)
+    return next(unread, None) if 2 * len(with_digits) > len(texts) else None
+
+
+def _with_details(label: str, details: Sequence[str]) -> str:
+    return f"{label} ({', '.join(details)})" if details else label
 
 
 def _has_words(table: SourceTable, body: Sequence[int], column: int) -> bool:

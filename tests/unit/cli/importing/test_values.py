@@ -146,6 +146,45 @@ def test_import_table_refused(texts, row, value):
     assert (error.value.path, error.value.column, error.value.value) == ("paper.md", "MAP", value)
 
 
+UNREAD = [
+    ["$154", "$56"],
+    ["[-2.4, +3.1]", "[0.2, 16.8]"],
+    ["~0.3", "≈ 0.4", "unknown"],
+    ["0.7", "91% (20/22)", "5 of 8"],
+    ["", "0.220 to 0.345"],
+]
+
+
+@pytest.mark.parametrize("texts", UNREAD)
+@pytest.mark.parametrize("is_last", [True, False])
+def test_import_table_column_not_understood(texts, is_last):
+    """It is left out and named with its first such value, and the other column is read."""
+    order = (0, 1, 2) if is_last else (0, 2, 1)
+    rows = [
+        ["System", "Score", "Cost"],
+        *([f"s{n}", f".{n}", text] for n, text in enumerate(texts)),
+    ]
+    table = SourceTable(
+        [[SourceCell(row[i], source=row[i]) for i in order] for row in rows], head=1
+    )
+    imported = import_table("paper.md", table)
+    assert imported.cells["value"].tolist() == [f".{n}" for n in range(len(texts))]
+    assert set(imported.cells["metric"]) == {"Score"}
+    first = next(text for text in texts if text not in ("", "0.7"))
+    (note,) = [note for note in imported.notes if "not understood" in note]
+    assert f"Cost ('{first}'" in note and ("1 number" in note) == ("0.7" in texts)
+
+
+@pytest.mark.parametrize("texts", UNREAD)
+def test_import_table_measure_not_understood(texts):
+    """A column of a measure is refused all the same."""
+    rows = [["System", "Score", "MAP"], *([f"s{n}", f".{n}", text] for n, text in enumerate(texts))]
+    table = SourceTable([[SourceCell(text, source=text) for text in row] for row in rows], head=1)
+    with pytest.raises(DataError) as error:
+        import_table("paper.md", table)
+    assert error.value.column == "MAP"
+
+
 def test_import_table_commas_of_other_columns():
     """Beside decimal commas, neither 1,234 nor 1.234 is a number of thousands by itself."""
     head = [[SourceCell(name) for name in ("System", "MAP", "Seconds")]]
