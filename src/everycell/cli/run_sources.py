@@ -14,12 +14,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from everycell.cli.importing.headings import is_collection_heading
 from everycell.cli.measure_names import measure_of
 from everycell.cli.named_files import path_and_name
 from everycell.cli.other_formats import as_trec_file
 from everycell.cli.printing import pluralise
 from everycell.cli.table_sources import (
     SECOND_NUMBER,
+    SEVERAL,
     TableSource,
     files_by_name,
     missing_cells,
@@ -47,12 +49,24 @@ def source_from_runs(
     keys = key_columns(cells)
     judged, collection_column = _name_collections(qrels, cells, keys, table)
     keys = [key for key in keys if key != collection_column]
-    if len(keys) != 2:
+    system_columns = [key for key in keys if key != "metric"]
+    varying = [key for key in system_columns if cells[key].nunique() > 1]
+    is_unclear = "metric" not in keys or any(map(is_collection_heading, varying))
+    if len(keys) < 2 or (len(keys) > 2 and is_unclear):
         raise RecordError(
             f"{table} has the key columns {', '.join(key_columns(cells))}, expected one of systems "
-            "and one of measures, and one of collections if each --qrels has a name, as in "
-            "--qrels DL19=a.txt DL20=b.txt."
+            "and one of measures (`metric`, if there are several), and one of collections if each "
+            "--qrels has a name, as in --qrels DL19=a.txt DL20=b.txt."
         )
+    published_cells = cells
+    names_of: dict[str, list[str]] = {}
+    if len(keys) > 2:
+        # Several columns name a system together; those that are always the same need no names.
+        varying = varying or system_columns[-1:]
+        keys = [SEVERAL.join(varying), "metric"]
+        names = [SEVERAL.join(row) for row in cells[varying].to_numpy().tolist()]
+        names_of = dict(zip(names, cells[system_columns].to_numpy().tolist(), strict=True))
+        cells = cells.assign(**{keys[0]: names})
     notes: list[str] = []
     folder = Path(tempfile.mkdtemp(prefix="everycell-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -71,10 +85,16 @@ def source_from_runs(
         name: dict.fromkeys(read_qrels(path)["query"]) for name, path in judged_files.items()
     }
     collections = [_collections_of(run, judged, queries, notes) for run in named_runs]
-    column, systems = _match_systems(cells, keys, named_runs, collections, table)
+    column, systems = _match_systems(
+        cells, keys, named_runs, collections, table, only_exact=not names_of
+    )
+    if names_of and column == "metric":
+        raise RecordError(
+            f"--runs names measures of {table}; write the names of systems before them."
+        )
     (measure_column,) = [key for key in keys if key != column]
     measures_by_name = _parse_measures(cells, measure_column, measures, table)
-    cells = cells.rename(columns={measure_column: "metric"})
+    cells = published_cells.rename(columns={measure_column: "metric"})
     evaluated = [
         (run.file, system, collection)
         for run, system, names in zip(named_runs, systems, collections, strict=True)
@@ -88,9 +108,13 @@ def source_from_runs(
                 "each file, as in --runs NAME=a.run."
             )
     # The script writes its rows by run, then by measure.
-    key_names = [column, *filter(None, [collection_column]), "metric"]
+    key_names = [
+        *(system_columns if names_of else [column]),
+        *filter(None, [collection_column]),
+        "metric",
+    ]
     produced = {
-        (system, *filter(None, [collection]), name)
+        (*names_of.get(system, [system]), *filter(None, [collection]), name)
         for (_, system, collection), name in product(evaluated, measures_by_name)
     }
     published = list(cells[key_names].itertuples(index=False, name=None))
@@ -113,12 +137,12 @@ def source_from_runs(
     return TableSource(
         cells,
         files,
-        f"Ranking quality of {pluralise(len(set(systems)), 'system')}",
+        f"Ranking quality of {pluralise(cells[column].nunique(), 'system')}",
         "the runs of the systems and the relevance judgements",
         {
             "runs": [names[path] for path, *_ in evaluated],
             "qrels": [names[path] for path in judged_files.values()],
-            "systems": [system for _, system, _ in evaluated],
+            "systems": [names_of.get(system, system) for _, system, _ in evaluated],
             "collections": [collection for *_, collection in evaluated if collection],
             "judged": [name for name in judged if name],
             "measures": measures_by_name,
@@ -222,9 +246,12 @@ def _match_systems(
     runs: Sequence[_Run],
     collections: Sequence[Sequence[str]],
     table: Path,
+    *,
+    only_exact: bool,
 ) -> tuple[str, list[str]]:
     """Find the column of systems, and the published name of each run by its file name.
 
+    Names that the user gives must be exact if `only_exact`.
     If no system has the name of the file, the tag counts; if both name systems, they must agree.
     """
     file_names = [
@@ -239,7 +266,9 @@ def _match_systems(
     ]
 
     def systems_of(row: int, names: Sequence[str], key: str) -> list[str]:
-        return _matching(names, cells[key].unique(), only_exact=runs[row].system is not None)
+        return _matching(
+            names, cells[key].unique(), only_exact=only_exact and runs[row].system is not None
+        )
 
     matches = {
         key: [

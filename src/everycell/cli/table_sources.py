@@ -33,6 +33,8 @@ from everycell.workflow import FOLDER
 EXAMPLE = FOLDER / "templates" / "example"
 #: Endings of the second number of a cell, such as a deviation, which tools may lack.
 SECOND_NUMBER = tuple(f" {role}" for role in ROLES)
+#: Between the names of a system that several columns name.
+SEVERAL = " / "
 #: Most columns of a table with two levels of headings.
 MOST_COLUMNS = 12
 #: File names that are safe in rules and in the registry; Snakemake reads braces as wildcards.

@@ -26,7 +26,13 @@ from everycell.cli.importing.tidy import import_table
 from everycell.cli.importing.values import SourceCell, is_numeric, split_cell
 from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import list_first, pluralise
-from everycell.cli.table_sources import SECOND_NUMBER, TableSource, missing_cells, read_values
+from everycell.cli.table_sources import (
+    SECOND_NUMBER,
+    SEVERAL,
+    TableSource,
+    missing_cells,
+    read_values,
+)
 from everycell.cli.value_names import READINGS, match_names
 from everycell.records.cells import DESCRIPTION, RecordError, as_number, cell_lines, key_columns
 from everycell.records.spellings import is_missing
@@ -56,13 +62,13 @@ def source_from_values(
     cells = read_values(table)
     keys = key_columns(cells)
     names = [name for _, name in named_paths]
-    column = _column_of_names([name for name in names if name is not None], cells, table)
+    own_keys = _keys_of_names([name for name in names if name is not None], cells, table)
     parts = []
     lines: list[str] = []
     notes: list[str] = []
     for path, name in named_paths:
         part, lines_of_part, comments = _read_reproduced(path, name)
-        parts.append(part if name is None else _with_system(path, part, keys, column, name))
+        parts.append(part if name is None else _with_system(path, part, keys, own_keys[name]))
         lines += lines_of_part
         notes += comments if len(paths) <= _MOST_NOTES else comments[1:]
     if len(paths) > _MOST_NOTES:
@@ -78,13 +84,14 @@ def source_from_values(
         if set(columns) != set(keys):
             absent = {key: [*cells[key].unique()] for key in keys if key not in part}
             known = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items())
-            example = next((names[0] for key, names in absent.items() if key != "metric"), "")
+            varying = [key for key in keys if key != "metric" and cells[key].nunique() > 1]
+            example = SEVERAL.join(cells[varying].iloc[0]) if {*varying} & {*absent} else ""
             advice = f", or write the name before the file, as in --values '{example}={path}'"
             raise RecordError(
                 f"{path}: the key columns are {', '.join(key_columns(own))}, but those of "
                 f"{table} are {', '.join(keys)}; use the same columns in both files"
                 f"{f', or the published names ({known})' * bool(known)}"
-                f"{advice * (bool(example) and None in names)}."
+                f"{advice * bool(example)}."
             )
     published = cells.set_index(keys).index
     produced = adapted.set_index(keys).index
@@ -142,7 +149,7 @@ def source_from_values(
         cells, keys, [*(published.isin(produced) | cells["value"].map(is_missing))]
     )
     name, (file, *more_paths) = "values.csv", paths
-    if notes or more_paths or column or not is_given.all():
+    if notes or more_paths or own_keys or not is_given.all():
         adapted = adapted[[*keys, *(name for name in adapted if name not in keys)]]
         folder = Path(tempfile.mkdtemp(prefix="everycell-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -161,39 +168,47 @@ def source_from_values(
     )
 
 
-def _column_of_names(names: Sequence[str], cells: pd.DataFrame, table: Path) -> str:
-    """Key column with the names that the user gives to files; empty if there are none."""
-    if not names:
-        return ""
+def _keys_of_names(
+    names: Sequence[str], cells: pd.DataFrame, table: Path
+) -> dict[str, dict[str, str]]:
+    """Keys of the names that the user gives to files: one, or those of several columns."""
     keys = [key for key in key_columns(cells) if key != "metric"]
     best = max(keys, key=lambda key: cells[key].isin(names).any(), default="")
-    if unknown := [name for name in names if not best or name not in set(cells[best])]:
+    keys_by_name = {name: {best: name} for name in names if best and name in set(cells[best])}
+    varying = [key for key in keys if cells[key].nunique() > 1]
+    rows = cells[varying].to_dict("records") if len(varying) > 1 else []
+    joined = {SEVERAL.join(row.values()): row for row in rows}
+    for name in names:
+        matches = [known for known in joined if normalise_name(known) == normalise_name(name)]
+        matches = [name] if name in joined else matches
+        if name not in keys_by_name and len(matches) == 1:
+            keys_by_name[name] = {str(key): text for key, text in joined[matches[0]].items()}
+    if unknown := [name for name in names if name not in keys_by_name]:
         known = "; ".join(f"{key}: {list_first([*cells[key].unique()], 12)}" for key in keys)
         raise RecordError(
             f"--values: {unknown[0]} is not a system of {table} ({known}); write the published "
-            "name before the file."
+            f"name before the file{', as in ' + repr(next(iter(joined))) if joined else ''}."
         )
-    return best
+    return keys_by_name
 
 
 def _with_system(
-    path: Path, part: pd.DataFrame, keys: Sequence[str], column: str, name: str
+    path: Path, part: pd.DataFrame, keys: Sequence[str], names: dict[str, str]
 ) -> pd.DataFrame:
-    """Reproduced values of one system under its published name, whatever the file calls it."""
+    """Reproduced values of one system under its published names, whatever the file calls it."""
     own = [
         key
         for key in key_columns(part)
-        if key == column or (key not in keys and _SYSTEMS.fullmatch(key))
+        if key in names or (key not in keys and _SYSTEMS.fullmatch(key))
     ]
     systems = [*part[own].drop_duplicates().agg(" / ".join, axis="columns")] if own else []
     if len(systems) > 1:
         raise RecordError(
             f"{path} has values of {pluralise(len(systems), 'system')} ({list_first(systems)}), "
-            f"not only of {name}; give it without the name, or a file per system."
+            f"not only of {SEVERAL.join(names.values())}; give it without the name, or a file per "
+            "system."
         )
-    part = part.drop(columns=own)
-    part.insert(0, column, name)
-    return part
+    return pd.DataFrame(names, index=part.index).join(part.drop(columns=own))
 
 
 def _with_row_name(table: SourceTable, name: str) -> SourceTable:

@@ -33,7 +33,7 @@ from everycell.verdicts.cells import sources_of
 from everycell.verdicts.results import SUFFIXES, collect, stem_of
 from everycell.workflow.deviations import (
     NO_SNAKEFILE,
-    OTHER_CODE_TEXT,
+    RUN_WITHOUT_OPTIONS,
     Deviations,
     find_deviations,
 )
@@ -187,15 +187,9 @@ def _find_faults(results: Path, overrides: Path | None) -> _Findings:
         if own and deviations.uncompared
     ]
     faults += [
-        f"{_list(notice.files)}: {notice.text}; "
-        + (
-            "run snakemake again."
-            if notice.text == OTHER_CODE_TEXT
-            else "run snakemake again without a profile, option or variable that changes "
-            "settings, or name their file with --configfile."
-            if notice.is_certain
-            else "name the file with its settings with --configfile, or remove the results."
-        )
+        f"{_list(notice.files)}: {notice.text}; {notice.fix}"
+        + ", or name their file with --configfile" * (notice.fix == RUN_WITHOUT_OPTIONS)
+        + "."
         for notice in deviations.notices
         if own or notice.is_certain
     ]

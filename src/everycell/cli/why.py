@@ -155,6 +155,7 @@ def _evaluation_readings(result: Result, block: Block) -> tuple[list[Reading], A
     receipt = read_receipt(stem.with_name(f"{stem.name}.receipt.json"))
     if receipt["code"].get("script") != "evaluate_runs":
         return [], None
+    from everycell.jobs.rule_lists import names_of_system
     from everycell.retrieval.readings import EvaluatedRun, Evaluation
     from everycell.trec.runs import read_qrels, read_run
 
@@ -171,7 +172,7 @@ def _evaluation_readings(result: Result, block: Block) -> tuple[list[Reading], A
     collections = params["collections"] or [""] * len(params["systems"])
     runs: dict[tuple[str, ...], EvaluatedRun] = {}
     for system, collection, path in zip(params["systems"], collections, files["runs"], strict=True):
-        key = (system, collection) if params["judged"] else (system,)
+        key = (*names_of_system(system), *[collection] * bool(params["judged"]))
         runs[key] = EvaluatedRun(read_run(path), qrels[collection])
     evaluation = Evaluation(runs, params["measures"], params["relevant_from"], params["in_percent"])
     keys = [tuple(key[column] for column in params["columns"]) for key in block.keys]

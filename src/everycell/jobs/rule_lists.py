@@ -28,12 +28,20 @@ def check_lists(snakemake: Any, root: Path = Path()) -> None:
             _refuse(
                 snakemake, root, name, values, f"{length} names, one for each file of `{files}`"
             )
-    columns = 3 if params["judged"] else 2
+    widths = {len(names_of_system(system)) for system in params["systems"]}
+    if len(widths) > 1:
+        _refuse(snakemake, root, "systems", params["systems"], "as many names for each run")
+    columns = sum(widths) + 1 + bool(params["judged"])
     if len(params["columns"]) != columns:
         _refuse(snakemake, root, "columns", params["columns"], f"{columns} names")
     if not set(params["in_percent"]) <= set(params["measures"]):
         expected = f"names of `measures` ({', '.join(params['measures'])})"
         _refuse(snakemake, root, "in_percent", params["in_percent"], expected)
+
+
+def names_of_system(system: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of the system of a run: one, or a list if several columns of a table name it."""
+    return (system,) if isinstance(system, str) else tuple(system)
 
 
 def _refuse(snakemake: Any, root: Path, name: str, values: Sequence[str], expected: str) -> None:

@@ -42,6 +42,7 @@ class Notice(NamedTuple):
 
     files: list[str]
     text: str
+    fix: str
     #: Whether the files were made with other parameters; the project may also lack settings.
     is_certain: bool = True
 

@@ -34,6 +34,8 @@ NO_SNAKEFILE = "there is no Snakefile here"
 #: Deviation of a file that other code made, whose other settings then say nothing.
 OTHER_CODE = (Change(key="code", old=None, new=None),)
 OTHER_CODE_TEXT = "made by code that differs from the code of this project"
+RUN_AGAIN = "run snakemake again"
+RUN_WITHOUT_OPTIONS = f"{RUN_AGAIN} without a profile, option or variable that changes settings"
 #: Folders of the inputs that have the same path on all machines.
 PROJECT_FILES = ("data/", "published/", "recorded/", "results/", "work/")
 #: Settings of a deviation that are listed.
@@ -60,11 +62,21 @@ class Deviations:
                 if settings == OTHER_CODE
                 else f"made with {_values(settings, 'old')}, but this project gives "
                 f"{_values(settings, 'new')}",
+                # Code and display settings, which are in records, come from no option.
+                RUN_AGAIN
+                if settings == OTHER_CODE
+                or all(change.key.startswith("face.") for change in settings)
+                else RUN_WITHOUT_OPTIONS,
             )
             for settings, files in self.files.items()
         ]
         return notices + [
-            Notice(files, f"this project does not give the parameters ({reason})", False)
+            Notice(
+                files,
+                f"this project does not give the parameters ({reason})",
+                "name the file with its settings with --configfile, or remove the results",
+                is_certain=False,
+            )
             for reason, files in self.not_made.items()
         ]
 

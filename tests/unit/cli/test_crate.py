@@ -438,7 +438,7 @@ def test_write_deposit_invalid_results(project):
 def test_write_deposit_settings_from_outside(project, monkeypatch, is_certain):
     """Results that the deposited settings do not give, whether or not a page names them."""
     (project / "results/index.html").unlink()
-    notice = Notice(["results/a.receipt.json"], "made with alpha = 0.2", is_certain)
+    notice = Notice(["results/a.receipt.json"], "made with alpha = 0.2", "run again", is_certain)
     deviations = SimpleNamespace(notices=[notice])
     monkeypatch.setattr("everycell.cli.deposit.find_deviations", lambda *folders: deviations)
     with pytest.raises(ReceiptError, match=r"alpha = 0\.2") if is_certain else nullcontext():
@@ -453,6 +453,29 @@ def test_write_deposit_planted_link(project, name):
     (project / name).symlink_to(project / "precious")
     out = write_deposit(project / "results", project / "out.zip", project)
     assert (project / "precious").read_text() == "text" and zipfile.is_zipfile(out)
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize("suffix", [".csv", ".md", ".receipt.json", ".verdicts.json", ".*"])
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_write_deposit_during_a_run(project, monkeypatch, suffix, is_removed):
+    """Results that a run removes or writes after they were verified."""
+    out = project / "out.zip"
+    write_deposit(project / "results", out, project)
+    out.unlink()
+
+    def copy_later(*arguments):
+        for path in (project / "results/released/toy").glob(f"table_1{suffix}"):
+            path.unlink() if is_removed else path.write_text(path.read_text() + "\n")
+        copy_project(*arguments)
+
+    monkeypatch.setattr("everycell.cli.deposit.copy_project", copy_later)
+    if suffix.endswith(".json") and not is_removed:
+        write_deposit(project / "results", out, project)  # JSON with the same content
+    else:
+        with pytest.raises(ReceiptError, match="changed while it was copied"):
+            write_deposit(project / "results", out, project)
+        assert not out.exists()
 
 
 @pytest.mark.fault("full_disk")

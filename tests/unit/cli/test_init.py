@@ -172,6 +172,16 @@ def test_init_sigterm(folder):
     assert done.returncode == 128 + 15 and sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.parametrize("runs", [RUNS, (*RUNS[:2], *RUNS[3:])])
+def test_init_title_counts_published_systems(folder, runs):
+    """Also those without a run."""
+    for rows, systems in ((TABLE, "2 systems"), (TABLE + "Third,MAP,0.4\n", "3 systems")):
+        (folder / "table.csv").write_text(rows)
+        assert call("init", "smith2026", "--table", "table.csv", *runs)[0] == 0
+        assert record(folder / "smith2026")["title"] == f"Ranking quality of {systems}"
+        shutil.rmtree(folder / "smith2026")
+
+
 def test_systems_without_a_run_get_the_verdict_not_run(folder):
     (folder / "table.csv").write_text(TABLE + "Third,MAP,0.4\nThird,P@1,0.1\n")
     (folder / "qrels.txt").write_text((folder / "qrels.txt").read_text() + "q3 0 d1 1\n")
@@ -211,7 +221,17 @@ def test_init_without_key(folder):
         ([], TABLE.replace("MAP", "Quality").replace("P@1", "Speed"), "'Quality', 'Speed' in the"),
         (["--measures", "MAP=foo"], TABLE, "--measures 'MAP=foo': 'foo'"),
         ([], TABLE.replace("Second", "Other"), "second.run"),
-        ([], "set,system,metric,value\na,First,MAP,0.7\n", "set, system, metric"),
+        ([], "set,task,MAP,value\na,First,MAP,0.7\n", "set, task, MAP"),
+        (
+            [],
+            "task,system,metric,value\na,First,MAP,0.7\nb,First,MAP,0.7\n",
+            "task, system, metric",
+        ),
+        (
+            [],
+            "prompt,system,metric,value\na,First,MAP,0.7\nb,First,MAP,0.7\n",
+            "prompt: a, b; metric: MAP",
+        ),
         ([*RUNS[:2], "second.run", "none.run"], TABLE, "none.run"),
         (["--runs", "first.run", "First=second.run"], TABLE, "2 runs match the system First"),
         (["--qrels", "none.txt"], TABLE, "none.txt"),
@@ -475,6 +495,27 @@ def test_init_values_of_several_files(folder):
     assert "b.csv, line 2" in message and "a.csv, line 2" in message
     (folder / "b.csv").write_text("metric,value\nMAP,0.5\n")
     assert "b.csv: the key columns are metric" in refused("init", *options, "jones2026")
+
+
+def test_init_systems_of_two_columns(folder):
+    """Runs have the names of both columns; a column that is always the same needs none."""
+    rows = [f"T,{s},{p},AP,0.71\n" for s in ("A", "B") for p in ("few", "zero-shot")]
+    (folder / "table.csv").write_text("track,system,prompt,metric,value\n" + "".join(rows))
+    (folder / "a_zero_shot.run").write_text((folder / "second.run").read_text())
+    runs = ["--runs", "A / few=first.run", "a_zero_shot.run", "b few=bm25.run"]
+    code, out, err = call("init", "smith2026", "--table", "table.csv", *runs, *RUNS[3:])
+    assert (code, err) == (0, "") and "Not run: B, zero-shot." in out
+    repository = folder / "smith2026"
+    assert check_records(load_papers(repository / "published")) == []
+    result = "results/released/smith2026/table_1.csv"
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", result]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert pd.read_csv(repository / result).round(2).to_numpy().tolist() == [
+        ["T", "A", "few", "AP", 0.71],
+        ["T", "A", "zero-shot", "AP", 0.58],
+        ["T", "B", "few", "AP", 0.71],
+    ]
 
 
 #: Two collections that share query ids, and a third one without a run.

@@ -1,5 +1,6 @@
 """`everycell init --values`: results of one system per file, and names that tools write."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -100,6 +101,37 @@ def test_init_values_name_of_the_only_file():
     assert "Not run: Ours (7B)." in init("base=a.json")[1]
 
 
+#: Systems that two columns name, and a column that is always the same.
+TWO_KEYS = "track,model,prompt,metric,value\n" + "".join(
+    f"T,{model},{prompt},{metric},0.{number}\n"
+    for number, (model, prompt, metric) in enumerate(
+        itertools.product(("A", "B+"), ("few", "zero"), ("MAP", "P@1")), 1
+    )
+)
+
+
+def test_init_values_names_of_two_columns():
+    """A file has the names that it lacks before it; it may have some of them itself."""
+    Path("table.csv").write_text(TWO_KEYS)
+    Path("a.json").write_text('{"MAP": 0.1, "P@1": 0.2}')
+    Path("b.csv").write_text("prompt,metric,value\nfew,MAP,0.5\nzero,MAP,0.7\n")
+    rows, out = init("A / few=a.json", "a zero=a.json", "B+=b.csv")
+    assert [*map(" ".join, rows)] == [
+        *("T A few MAP 0.1", "T A few P@1 0.2", "T A zero MAP 0.1", "T A zero P@1 0.2"),
+        *("T B+ few MAP 0.5", "T B+ zero MAP 0.7"),
+    ]
+    assert "Not run: B+, P@1." in out
+
+
+@pytest.mark.parametrize(
+    ("values", "word"), [("A=a.json", "'A / few=a.json'"), ("C zero=a.json", "as in 'A / few'")]
+)
+def test_init_values_names_of_two_columns_incomplete(values, word):
+    Path("table.csv").write_text(TWO_KEYS)
+    Path("a.json").write_text('{"MAP": 0.1, "P@1": 0.2}')
+    assert word in refused("init", "--table", "table.csv", "--values", values)
+
+
 @pytest.mark.parametrize("word", ["NaN", "nan", "None", "–", "OOM"])
 def test_init_values_missing(word):
     """A published dash has no number, and a cell without a reproduced number is not run."""
@@ -198,7 +230,7 @@ def test_init_values_unclear_names():
         ("base=b.json", FORMS["row.json"](0.7, 0.6), ["b.json", "does not exist"]),
         ("base=a.json", '[{"model": "x", "acc": 1}, {"model": "y", "acc": 1}]', ["a.json", "x, y"]),
         ("a.json", '{"acc": 0.7}', ["a.json"]),
-        ("base=a.json", '{"acc": {"mean": 0.7}}', ["a.json"]),
+        ("base=a.json", '{"acc": {"max": 0.7}}', ["a.json"]),
         ("base=a.json", '{"acc": "x"}', ["a.json"]),
         ("base=a.json", "[3]", ["a.json"]),
         ("base=a.json", "[]", ["a.json"]),

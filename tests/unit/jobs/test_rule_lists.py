@@ -43,6 +43,11 @@ def test_check_lists_fitting(tmp_path):
     check_lists(evaluation(tmp_path), tmp_path)
     several = {"judged": ["19"], "collections": ["19", "19"], "columns": ["system", "year", "m"]}
     check_lists(evaluation(tmp_path / "several", **several), tmp_path / "several")
+    of_two_columns = {
+        "systems": [["A", "few"], ["A", "zero"]],
+        "columns": ["model", "prompt", "metric"],
+    }
+    check_lists(evaluation(tmp_path / "two", **of_two_columns), tmp_path / "two")
 
 
 @pytest.mark.parametrize(
@@ -51,6 +56,7 @@ def test_check_lists_fitting(tmp_path):
         ("systems", ["BM25"], 8),
         ("systems", [], 8),
         ("systems", ["BM25", "Reranked", "Third"], 8),
+        ("systems", ["BM25", ["Reranked", "few"]], 8),
         # The rule does not set these; then its first line is named.
         ("collections", ["19"], 6),
         ("judged", ["19", "20"], 6),

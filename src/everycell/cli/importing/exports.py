@@ -1,4 +1,4 @@
-"""CSV, and results of trec_eval, lm-evaluation-harness, HELM, MLflow and Weights & Biases."""
+"""CSV, also of MLflow and Weights & Biases, and the output of trec_eval."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from everycell.base.errors import DataError
-from everycell.base.untrusted import parse_json
 from everycell.cli.importing.grids import SourceTable, check_size, squeeze
 from everycell.cli.importing.headings import is_collection_heading, is_measure_heading
 from everycell.cli.importing.values import SourceCell
@@ -65,131 +63,7 @@ def trec_eval_table(path: Path, text: str) -> SourceTable:
         name = Path(name).stem
     system = means.pop("runid", name)
     table = [["System", *means], [system, *means.values()]]
-    return SourceTable([[_cell(value) for value in row] for row in table], head=1, keys=1)
-
-
-def json_tables(path: object, text: str) -> list[SourceTable]:
-    """Tables of HELM's groups; or one table of other results, such as a row per object."""
-    try:
-        content = parse_json(text)
-    except ValueError as error:
-        raise DataError(path, fault=f"is not JSON ({error})", fix="replace the file") from None
-    try:
-        if isinstance(content, dict) and isinstance(content.get("results"), dict):
-            return [_harness_table(path, content)]
-        if isinstance(content, dict) and "model_names" in content:
-            return [_ranx_table(content)]
-        tables = content if isinstance(content, list) else [content]
-        if not all("header" in table for table in tables):
-            return [_table_of_rows(path, tables)]
-        return [_helm_table(path, table) for table in tables]
-    except (AttributeError, KeyError, TypeError):
-        raise DataError(
-            path,
-            fault="has no results",
-            expected="JSON of lm-evaluation-harness (`results` by task), of a group of HELM "
-            "(tables with `header` and `rows`), of a report of ranx (`model_names`), or values by "
-            "measure in an object per system",
-        ) from None
-
-
-def _cell(value: Any, *, bold: bool = False) -> SourceCell:
-    # Half a surrogate pair, which JSON can contain, cannot be written.
-    text = "" if value is None else str(value)
-    text = text.encode(errors="backslashreplace").decode()
-    return SourceCell(text, bold=bold, source=text)
-
-
-def _harness_table(path: object, content: dict[str, Any]) -> SourceTable:
-    """A row per task, with standard errors behind values; sample sizes are left out."""
-    config = content.get("config") or {}
-    model = content.get("model_name") or config.get("model_args") or config.get("model")
-    if isinstance(model, dict):
-        model = ",".join(f"{name}={value}" for name, value in model.items())
-    values: dict[str, dict[str, Any]] = {}
-    for task, results in content["results"].items():
-        values[task] = {}
-        for name, value in results.items():
-            metric, _, kind = name.partition(",")
-            if not _is_result(value) or metric == "sample_len" or metric.endswith("_stderr"):
-                continue
-            label = metric if kind in ("", "none") else f"{metric} ({kind})"
-            error = results.get(name.replace(metric, f"{metric}_stderr", 1))
-            text = f"{value} ± {error}" if _is_result(error) else str(value)
-            if values[task].setdefault(label, text) != text:
-                raise DataError(
-                    path,
-                    column=f"{label} of {task}",
-                    value=value,
-                    fault=f"but also {values[task][label]}",
-                    fix="remove one of the two",
-                )
-    metrics = list(dict.fromkeys(name for results in values.values() for name in results))
-    check_size(path, len(values) + 1, len(metrics) + 2)
-    rows = [["System", "Task", *metrics]]
-    rows += [
-        [model or "model", task, *map(results.get, metrics)]
-        for task, results in values.items()
-        if results
-    ]
-    return SourceTable([[_cell(value) for value in row] for row in rows], head=1, keys=2)
-
-
-def _is_result(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _ranx_table(content: dict[str, Any]) -> SourceTable:
-    """A row per system of a report of ranx."""
-    rows = [["System", *content["metrics"]]]
-    for name in content["model_names"]:
-        rows.append([name, *(content[name]["scores"][metric] for metric in content["metrics"])])
-    return SourceTable([[_cell(value) for value in row] for row in rows], head=1, keys=1)
-
-
-def _table_of_rows(path: object, objects: Sequence[dict[str, Any]]) -> SourceTable:
-    """A row per object of names and numbers; without names, the file names its only row.
-
-    MLflow prints a run as an object with its metrics within `data`; names that begin with `_` are
-    those that Weights & Biases adds.
-    """
-    rows = [
-        {"run_name": content["info"].get("run_name"), **content["data"]["metrics"]}
-        if isinstance(content.get("data"), dict)
-        else {name: value for name, value in content.items() if not name.startswith("_")}
-        for content in objects
-    ]
-    names = [*dict.fromkeys(name for row in rows for name in row)]
-    values: dict[str, list[Any]] = {name: [row.get(name) for row in rows] for name in names}
-    if any(isinstance(value, dict | list) for column in values.values() for value in column):
-        raise TypeError
-    numbers = [name for name in names if any(map(_is_result, values[name]))]
-    if not numbers:
-        raise KeyError
-    texts = [name for name in names if name not in numbers]
-    check_size(path, len(rows) + 1, len(names) + 1)
-    if not any(map(any, (values[name] for name in texts))) and len(rows) == 1:
-        texts, values["system"] = ["system"], [Path(str(path)).stem]
-    heading = [*texts, *numbers]
-    table = [heading, *zip(*(values[name] for name in heading), strict=True)]
-    return SourceTable([[_cell(value) for value in row] for row in table], head=1)
-
-
-def _helm_table(path: object, table: dict[str, Any]) -> SourceTable:
-    heading = [_cell(cell["value"]) for cell in table["header"]]
-    rows = [
-        [
-            _cell(cell.get("value"), bold=(cell.get("style") or {}).get("font-weight") == "bold")
-            for cell in row
-        ]
-        for row in table["rows"]
-    ]
-    for number, row in enumerate(rows, 1):
-        if len(row) != len(heading):
-            raise DataError(
-                path, f"row {number}", fault=f"has {len(row)} cells", expected=f"{len(heading)}"
-            )
-    return SourceTable([heading, *rows], head=1, caption=str(table.get("title", "")))
+    return SourceTable([[_csv_cell(value) for value in row] for row in table], head=1, keys=1)
 
 
 def csv_table(path: Path, text: str) -> SourceTable:

@@ -22,7 +22,7 @@ MOST_CELLS = 1_000_000
 LINE_BREAK = "\u2028"
 _FORMATS = {
     ".md": "markdown", ".markdown": "markdown", ".tex": "latex", ".html": "html", ".htm": "html",
-    ".json": "json", ".csv": "csv", ".tsv": "csv",
+    ".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv", ".tsv": "csv",
 }  # fmt: skip
 
 #: Files that have no tables, by their suffix.
@@ -43,6 +43,8 @@ class SourceTable:
     caption: str = ""
     #: Number of first columns that all are keys; 0 if the fewest that name the rows are.
     keys: int = 0
+    #: What was left out of the source, for the user.
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -110,7 +112,7 @@ def read_tables(path: Path) -> list[SourceTable]:
 
         tables = latex_tables(path, text)
     elif known == "json":
-        from everycell.cli.importing.exports import json_tables
+        from everycell.cli.importing.json_results import json_tables
 
         tables = json_tables(path, text)
     elif known in ("csv", "trec_eval"):

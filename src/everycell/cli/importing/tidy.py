@@ -76,7 +76,7 @@ class Imported:
 
 def import_table(path: object, table: SourceTable, measure: str | None = None) -> Imported:
     """Read the published cells; `measure` is that of all values if only the caption names it."""
-    notes: list[str] = []
+    notes = [*table.notes]
     unknown = dict.fromkeys(name for row in table.rows for cell in row for name in cell.unknown)
     if unknown:
         names = shorten(unknown)
@@ -222,7 +222,8 @@ def _kinds_of_columns(
         numeric = [cell[0] for cell in cells if cell and is_numeric(cell[0])]
         has_times = any(is_time(table.rows[row][column].text) for row in body)
         is_of_times = has_times and all(map(is_duration, numeric))
-        is_value = (len(numeric) > unread and not is_of_times) or (
+        is_key = column < table.keys
+        is_value = (len(numeric) > unread and not is_of_times and not is_key) or (
             len(numeric) > 0 and is_measure(label_of_column(table, head, column))
         )
         # The first column names the rows, even by years or sizes, and so do known keys.

@@ -94,7 +94,8 @@ use rule table as figure with:
 
 # Measures of runs, aggregated over the queries of `qrels`, one row per run and measure. `systems`
 # has the published names of the runs, `measures` maps published names to names in `ir_measures`,
-# and `columns` has the names of the columns of systems and measures. For several collections,
+# and `columns` has the names of the columns of systems and measures. If several columns name a
+# system, `systems` has a list of names for each run. For several collections,
 # `collections` has the name of each run's collection and `judged` those of the files of `qrels`;
 # `columns` then has that of collections in between. Cells in `left_out` are not written.
 use rule table as evaluation with:

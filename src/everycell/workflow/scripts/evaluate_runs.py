@@ -3,7 +3,7 @@
 import pandas as pd
 
 from everycell.jobs.result_job import ResultJob
-from everycell.jobs.rule_lists import check_lists
+from everycell.jobs.rule_lists import check_lists, names_of_system
 from everycell.retrieval.any_measure import aggregate, evaluate_measures, parse_measure
 from everycell.trec.runs import read_qrels, read_run
 
@@ -32,7 +32,8 @@ with ResultJob(snakemake) as job:
             {name: aggregate(measure, values[str(measure)]) for name, measure in measures.items()}
         )
         series[params.in_percent] *= 100
-        tables[(system, collection) if params.judged else system] = series
+        names = (*names_of_system(system), *[collection] * bool(params.judged))
+        tables[names if len(names) > 1 else system] = series
     table = pd.concat(tables, names=params.columns).rename("value")
     left_out = [tuple(key) for key in params.left_out]
     job.write_table(table[~table.index.isin(left_out)].reset_index())

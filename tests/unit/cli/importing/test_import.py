@@ -526,7 +526,7 @@ def test_import_tracked_runs(folder, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", "[1]", "3", '{"a": "1"}', '{"a": {"b": 1}}', '{"results": {"a": 1}}']
+    "text", ["{", "[]", "[1]", "3", '{"a": "b"}', '{"a": {"b": [1]}}', '[{"a": 1}, {"a": 2}]']
 )
 def test_import_json_refused(folder, text):
     Path("a.json").write_text(text)
