@@ -44,6 +44,7 @@ class _Loader(_Parser):
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
         """Refuse numbers with bases, which may have more digits than Python can print."""
+        self._check_length(node)
         value = super().construct_yaml_int(node)
         if value.bit_length() > _BITS:
             raise yaml.constructor.ConstructorError(
@@ -52,8 +53,22 @@ class _Loader(_Parser):
             )
         return value
 
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
+        """Refuse numbers of more digits than any needs."""
+        self._check_length(node)
+        return super().construct_yaml_float(node)
+
+    def _check_length(self, node: yaml.ScalarNode) -> None:
+        # A number of base 60 takes quadratic time.
+        if isinstance(node, yaml.ScalarNode) and len(node.value) > _BITS:
+            raise yaml.constructor.ConstructorError(
+                problem=f"a number has more than {_BITS:,} bits or digits, the limit",
+                problem_mark=node.start_mark,
+            )
+
 
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_yaml_float)
 
 
 def load_yaml(text: str) -> Any:
@@ -61,8 +76,8 @@ def load_yaml(text: str) -> Any:
     try:
         _check_size(text)
         return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
-    # For example: a date with month 99, !!int before a word, a number of 5,000 digits.
-    except ValueError as error:
+    # For example: a date with month 99, !!int or !!map before a word, a number of 5,000 digits.
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
         raise yaml.constructor.ConstructorError(
             problem=f"a value cannot be read ({error})"
         ) from None

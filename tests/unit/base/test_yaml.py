@@ -54,11 +54,40 @@ def test_load_yaml_value_within_itself(text):
 
 
 @pytest.mark.parametrize(
-    "text", [f"a: 0x{'f' * 9000}", f"a: 59{':59' * 9000}", f"0b1{'0' * 20000}"]
+    "text",
+    [
+        f"a: 0x{'f' * 9000}",
+        f"a: 59{':59' * 9000}",
+        f"0b1{'0' * 20000}",
+        f"a: 1{':00' * 1_000_000}",
+        f"a: 1{':00' * 1_000_000}.5",
+        f"a: 1.{'0' * 1_000_000}",
+    ],
+    ids=["hex", "base_60", "binary", "base_60_long", "base_60_float", "float"],
 )
 def test_load_yaml_number_that_cannot_be_printed(text):
     with pytest.raises(yaml.YAMLError, match="bits"):
         load_yaml(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '!!int ""',
+        '!!float "a"',
+        "!!bool a",
+        "!!timestamp a",
+        "!!map a",
+        "!!map [a]",
+        "!!seq {a: b}",
+        "!!set [a]",
+        pytest.param(f"1{':00' * 300}.5", id="base_60_float"),
+        "{!!timestamp a: b}",
+    ],
+)
+def test_load_yaml_tag_of_another_type(text):
+    with pytest.raises(yaml.YAMLError):
+        load_yaml(f"a: {text}")
 
 
 @pytest.mark.parametrize(
