@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from everycell.base.errors import DataError
@@ -70,21 +71,42 @@ class Schema:
 ROWS, ROWS_PER_BYTE = 1_000_000, 4
 
 
+#: What a column contains -> tests of its type.
+_TYPES = {
+    "text": (pa.types.is_string, pa.types.is_large_string),
+    "numbers": (
+        *(pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
+        *(pa.types.is_boolean, pa.types.is_null),
+    ),
+}
+#: Largest number of columns of a Parquet file, and of values in a small one.
+_COLUMNS, _VALUES = 1_000, 2**25
+
+
 def check_parquet_size(path: Path | str) -> None:
     """Refuse a Parquet file that unpacks to far more than its own size.
 
-    Only the metadata of the file are read; pyarrow detects wrong sizes in them.
+    Only the metadata of the file are read; pyarrow detects wrong sizes in them. Repeated texts,
+    which a file may store only once, are left to `check_text_size`.
     """
     path = Path(path)
     check_regular(path)
     with pq.ParquetFile(path) as file:
         metadata = file.metadata
+        if metadata.num_columns > _COLUMNS:
+            raise ValueError(
+                f"{path} has {metadata.num_columns:,} columns; expected at most {_COLUMNS:,}. "
+                "Write it with fewer columns."
+            )
         groups = range(metadata.num_row_groups)
-        unpacked = sum(
-            metadata.row_group(group).column(column).total_uncompressed_size
+        chunks = [
+            metadata.row_group(group).column(column)
             for group in groups
             for column in range(metadata.num_columns)
-        )
+        ]
+        unpacked = sum(part.total_uncompressed_size for part in chunks)
+        # A run of equal numbers takes almost nothing in the file, and 8 bytes each in memory.
+        values = sum(part.num_values for part in chunks)
         rows = sum(metadata.row_group(group).num_rows for group in groups)
     size = path.stat().st_size
     max_rows = ROWS + ROWS_PER_BYTE * size
@@ -93,11 +115,56 @@ def check_parquet_size(path: Path | str) -> None:
             f"{path} has {rows:,} rows in {size:,} bytes; expected at most {max_rows:,} rows, "
             "since each row has its own id. Write the file again."
         )
+    max_values = max(_VALUES, max_unpacked_size(path) // 8)
+    if values > max_values:
+        raise ValueError(
+            f"{path} has {values:,} values in {size:,} bytes; expected at most {max_values:,}. "
+            "Write it with fewer rows or columns."
+        )
     if unpacked > max_unpacked_size(path):
         raise ValueError(
             f"{path} unpacks from {size:,} to {unpacked:,} bytes; expected at most "
             f"{max_unpacked_size(path):,}. Write the file again with less compression."
         )
+
+
+def check_text_size(path: Path, column: str) -> None:
+    """Refuse a Parquet file with a text that is repeated to far more than the file's size."""
+    size, limit = 0, max_unpacked_size(path)
+    with pq.ParquetFile(path, read_dictionary=[column]) as file:
+        for batch in file.iter_batches(columns=[column]):
+            texts = batch.column(0)
+            lengths = pc.binary_length(texts.dictionary)
+            size += pc.sum(lengths.take(texts.indices)).as_py() or 0
+            if size > limit:
+                raise too_long_texts(path, limit)
+
+
+def too_long_texts(path: Path, limit: int) -> ValueError:
+    """Error for a Parquet file whose texts are far larger than the file."""
+    return ValueError(
+        f"{path} unpacks from {path.stat().st_size:,} to more than {limit:,} bytes, since it "
+        "repeats texts. Write each text once."
+    )
+
+
+def check_types(
+    path: Path, schema: pa.Schema, texts: Iterable[str], numbers: Iterable[str] = ()
+) -> None:
+    """Refuse a Parquet file if columns are not texts or numbers, as expected."""
+    expected = dict.fromkeys(texts, "text") | dict.fromkeys(numbers, "numbers")
+    for column, name in expected.items():
+        kind = schema.field(column).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not any(is_valid(kind) for is_valid in _TYPES[name]):
+            raise DataError(
+                path,
+                column=column,
+                value=str(kind)[:80],
+                fault="as its type",
+                expected=name,
+                fix="create the file again",
+            )
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -43,6 +44,7 @@ class _Loader(_Parser):
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
         """Refuse numbers with bases, which may have more digits than Python can print."""
+        self._check_length(node)
         value = super().construct_yaml_int(node)
         if value.bit_length() > _BITS:
             raise yaml.constructor.ConstructorError(
@@ -51,8 +53,22 @@ class _Loader(_Parser):
             )
         return value
 
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
+        """Refuse numbers of more digits than any needs."""
+        self._check_length(node)
+        return super().construct_yaml_float(node)
+
+    def _check_length(self, node: yaml.ScalarNode) -> None:
+        # A number of base 60 takes quadratic time.
+        if isinstance(node, yaml.ScalarNode) and len(node.value) > _BITS:
+            raise yaml.constructor.ConstructorError(
+                problem=f"a number has more than {_BITS:,} bits or digits, the limit",
+                problem_mark=node.start_mark,
+            )
+
 
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_yaml_float)
 
 
 def load_yaml(text: str) -> Any:
@@ -60,8 +76,8 @@ def load_yaml(text: str) -> Any:
     try:
         _check_size(text)
         return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
-    # For example: a date with month 99, !!int before a word, a number of 5,000 digits.
-    except ValueError as error:
+    # For example: a date with month 99, !!int or !!map before a word, a number of 5,000 digits.
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
         raise yaml.constructor.ConstructorError(
             problem=f"a value cannot be read ({error})"
         ) from None
@@ -101,11 +117,15 @@ def _check_size(text: str) -> None:
                 )
 
 
-def yaml_fault(error: yaml.YAMLError) -> str:
-    """Format a YAML error with its line number."""
+def describe_yaml_fault(path: Path, error: yaml.YAMLError) -> str:
+    """Describe why a file is not valid YAML, with the line."""
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error)
-    return f"line {mark.line + 1}: {problem}" if mark else problem
+    # The parser notices only on a later line that a bracket, quote or key before has no end.
+    if re.search("flow|quoted|simple key", getattr(error, "context", None) or ""):
+        mark = getattr(error, "context_mark", None) or mark
+    line = f"line {mark.line + 1}: " if mark else ""
+    return f"{path} is not valid YAML, {line}{problem}; correct that line."
 
 
 @lru_cache(maxsize=1)
@@ -163,7 +183,7 @@ def read_model(path: Path, model: type[_Content], error: type[FaultsError]) -> _
         content = load_yaml(text)
         return model.model_validate({} if content is None else content)
     except yaml.YAMLError as fault:
-        raise error(f"{path} is not valid YAML, {yaml_fault(fault)}; correct that line.") from None
+        raise error(describe_yaml_fault(path, fault)) from None
     except ValidationError as fault:
         faults = describe_faults(model, fault)
         raise error(

@@ -96,12 +96,23 @@ def write_deposit(
 ) -> Path:
     """Write a project and its verified results as one zip archive."""
     refuse_placeholders(project)
+    names = _names_of_results(results)
     pages = check_results(results, out, project, cache, papers, audits)
     forbidden = identities(results, project, papers) if anonymous else {}
     suspicious = suspicions(papers)
     with TemporaryDirectory(prefix="everycell-deposit-") as folder:
         copy = Path(folder).resolve()
-        copy_project(project, copy, results, pages)
+        copy_project(project, copy, results, [*pages])
+        # A run may write results after they were verified.
+        if (
+            _names_of_results(copy / "results") != names
+            or any(verify(path, copy) for path in receipts_in(copy / "results"))
+            or outdated_pages(copy / "results", pages)
+        ):
+            raise ReceiptError(
+                f"{results} changed while it was copied, so no deposit was written; wait until "
+                "the run that writes there has ended, and run the same command again."
+            )
         registry = load_registry()
         if papers:
             if anonymous:
@@ -115,7 +126,7 @@ def write_deposit(
         # The path that receipts use.
         used = input_path(project / cache, project)
         with atomic_path(out) as draft:
-            pack(copy, draft, used, papers, registry, pages)
+            pack(copy, draft, used, papers, registry, [*pages])
             refuse_secrets(draft)
             if anonymous:
                 refuse_identities(draft, forbidden, suspicious)
@@ -130,7 +141,7 @@ def check_results(
     cache: str,
     papers: Mapping[str, Paper],
     audits: FindAudits,
-) -> list[str]:
+) -> Mapping[str, bytes]:
     """Refuse results that fail verification; return the files of their page."""
     if not out.parent.is_dir():
         raise ReceiptError(f"{out.parent} is not a folder; create it, or choose another one.")
@@ -176,7 +187,17 @@ def check_results(
             f"{results / NAME} does not match Snakemake's records, so no deposit was written; run "
             "`everycell page`."
         )
-    return [*pages]
+    return pages
+
+
+def _names_of_results(results: Path) -> list[str]:
+    """Receipts of a results folder, and verdict files beside them, relative to it."""
+    return [
+        path.relative_to(results).as_posix()
+        for receipt in receipts_in(results)
+        for path in (receipt, receipt.with_name(receipt.name.replace(".receipt.", ".verdicts.")))
+        if path.is_file()
+    ]
 
 
 def _require_code(receipts: Sequence[Path], results: Path, project: Path) -> None:

@@ -174,22 +174,22 @@ def _keys_of_names(
     """Keys of the names that the user gives to files: one, or those of several columns."""
     keys = [key for key in key_columns(cells) if key != "metric"]
     best = max(keys, key=lambda key: cells[key].isin(names).any(), default="")
-    found = {name: {best: name} for name in names if best and name in set(cells[best])}
+    keys_by_name = {name: {best: name} for name in names if best and name in set(cells[best])}
     varying = [key for key in keys if cells[key].nunique() > 1]
     rows = cells[varying].to_dict("records") if len(varying) > 1 else []
     joined = {SEVERAL.join(row.values()): row for row in rows}
     for name in names:
         matches = [known for known in joined if normalise_name(known) == normalise_name(name)]
         matches = [name] if name in joined else matches
-        if name not in found and len(matches) == 1:
-            found[name] = {str(key): text for key, text in joined[matches[0]].items()}
-    if unknown := [name for name in names if name not in found]:
+        if name not in keys_by_name and len(matches) == 1:
+            keys_by_name[name] = {str(key): text for key, text in joined[matches[0]].items()}
+    if unknown := [name for name in names if name not in keys_by_name]:
         known = "; ".join(f"{key}: {list_first([*cells[key].unique()], 12)}" for key in keys)
         raise RecordError(
             f"--values: {unknown[0]} is not a system of {table} ({known}); write the published "
             f"name before the file{', as in ' + repr(next(iter(joined))) if joined else ''}."
         )
-    return found
+    return keys_by_name
 
 
 def _with_system(

@@ -16,7 +16,7 @@ import torch
 from transformers import AutoConfig, PreTrainedTokenizerBase
 
 from everycell.base.errors import DataError
-from everycell.base.untrusted import parse_json, text_of
+from everycell.base.untrusted import parse_json, read_json, text_of
 
 #: Pattern of the names of settings -> largest value. Sizes are bounded by `check_size`.
 _LARGEST = {
@@ -24,9 +24,11 @@ _LARGEST = {
     for pattern, largest in {
         r".*layers?|.*blocks?|(.*\.)?block_count|depths?|.*groups": 1_000,
         r"num_(?!labels).*|n_experts|(.*\.)?expert_count": 10_000,
-        r"num_labels": 1_000_000,
+        r"num_labels": 100_000,
     }.items()
 }
+#: Largest number of settings, names of labels included: a class takes minutes for a million.
+_SETTINGS = 100_000
 #: Allowed number of values per byte of weights (a weight may have one bit), and of new values.
 _VALUES, _NEW = 8, 1 << 24
 #: How many times longer a tokenizer may make a text before it looks up its parts.
@@ -53,7 +55,13 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 def check_ranges(path: Path, settings: Mapping[str, Any]) -> None:
     """Raise an error if a setting is outside its range."""
-    for name, value in _flatten(settings):
+    for number, (name, value) in enumerate(_flatten(settings), 1):
+        if number > _SETTINGS:
+            raise DataError(
+                path,
+                fault=f"has more than {_SETTINGS:,} settings",
+                fix="copy it again from the model's source",
+            )
         limits = [limit for pattern, limit in _LARGEST.items() if pattern.fullmatch(name)]
         if limits and isinstance(value, int | float) and not value <= min(limits):
             raise DataError(
@@ -76,6 +84,37 @@ def _flatten(settings: Any) -> Iterator[tuple[str, Any]]:
             stack += [(name, part) for part in value]
         else:
             yield name, value
+
+
+def check_parts(folder: Path) -> None:
+    """Raise an error if an index of weights lists a file that is not next to it.
+
+    The hash that identifies a model is that of the files in its folder.
+    """
+    path = folder / "model.safetensors.index.json"
+    if not path.is_file() or (folder / "model.safetensors").is_file():
+        return
+    try:
+        names = set(read_json(path)["weight_map"].values())
+        invalid = sorted(name for name in names if not _is_in(folder, name))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise DataError(
+            path,
+            fault=f"is not an index of weights ({error})",
+            fix="copy it again from the model's source",
+        ) from None
+    if invalid:
+        raise DataError(
+            path,
+            column="weight_map",
+            value=invalid[0],
+            expected="the name of a file in the same folder",
+            fix="copy all parts of the model there",
+        )
+
+
+def _is_in(folder: Path, name: str) -> bool:
+    return Path(name).name == name and (folder / name).is_file()
 
 
 def check_size(model_class: Any, folder: Path, **options: Any) -> None:

@@ -42,8 +42,10 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from everycell.base.errors import DataError
+from everycell.base.untrusted import on_one_line
 from everycell.learning.model_settings import (
     check_growth,
+    check_parts,
     check_size,
     read_settings,
     without_panics,
@@ -293,10 +295,11 @@ def _read_weights(folder: Path, name: str, head: Head, seed: int | None) -> Bert
     read_settings(folder / "config.json")
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as error:
+    # transformers raises errors without a common base for values of a wrong type.
+    except Exception as error:
         raise ModelError(
-            f"{folder / 'config.json'} cannot be read as a model's configuration ({error}): copy "
-            "it again from the model's source."
+            f"{folder / 'config.json'} cannot be read as a model's configuration "
+            f"({on_one_line(str(error))}): copy it again from the model's source."
         ) from error
     if config.model_type != "bert":
         raise ModelError(
@@ -329,6 +332,7 @@ def load_weights(
 ) -> tuple[Any, list[str]]:
     """Load a model from a folder; also return the sorted names of missing weights."""
     read_settings(folder / "config.json")
+    check_parts(folder)
     try:
         check_size(model_class, folder)
         model, report = model_class.from_pretrained(

@@ -22,12 +22,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 import pyarrow.dataset
 from ir_measures import ParamInfo
 
 from everycell.base.arrays import BoolArray, FloatArray
 from everycell.base.errors import DataError, require
-from everycell.base.frames import check_parquet_size
+from everycell.base.frames import parquet_errors
 from everycell.metrics.ranked_groups import (
     RankedGroups,
     absolute_distance,
@@ -40,7 +41,7 @@ from everycell.metrics.ranked_groups import (
     sum_last_axis,
 )
 from everycell.metrics.run_measure import TermMeasure, register
-from everycell.metrics.term_counts import check_counts
+from everycell.metrics.term_counts import check_counts, check_counts_file
 from everycell.metrics.word_lists import DOCUMENT, LENGTH
 
 #: Largest number of group terms of a neutral document, as in the NFaiRR authors' code.
@@ -244,9 +245,11 @@ def find_most_neutral(
 ) -> pd.DataFrame:
     """Find the most neutral documents of a counts file, in constant memory."""
     best: list[pd.DataFrame] = []
-    check_parquet_size(path)
+    with parquet_errors(path):
+        check_counts_file(Path(path))
     for batch in pyarrow.dataset.dataset(path, format="parquet").to_batches():
-        rows = check_counts(pd.concat([*best, batch.to_pandas().set_index(DOCUMENT)]))
+        table = pa.Table.from_batches([batch]).replace_schema_metadata(None)
+        rows = check_counts(pd.concat([*best, table.to_pandas().set_index(DOCUMENT)]))
         omega = neutrality(rows.drop(columns=LENGTH).to_numpy(dtype=float), tau=tau, target=target)
         order = np.argsort(-omega, kind="stable")[:number]
         best = [rows.iloc[order]]

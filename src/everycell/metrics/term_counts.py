@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import islice
 from operator import or_
 from pathlib import Path
 
@@ -27,7 +26,13 @@ import pyarrow.parquet as pq
 
 from everycell.base.errors import DataError, require
 from everycell.base.files import atomic_path
-from everycell.base.frames import check_columns, check_parquet_size, parquet_errors
+from everycell.base.frames import (
+    check_columns,
+    check_parquet_size,
+    check_text_size,
+    check_types,
+    parquet_errors,
+)
 from everycell.metrics.word_lists import DOCUMENT, LENGTH, Words, groups_of_terms, normalise_text
 
 _WORD = re.compile(r"\w")
@@ -37,6 +42,9 @@ _WITHOUT_SPACES = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003ffff]{10}"
 )
+
+#: Characters of a batch of documents from which it ends. Tokens take some 20 bytes each.
+_CHARACTERS = 2**26
 
 Tokeniser = Callable[[Sequence[str]], list[list[str]]]
 
@@ -65,8 +73,16 @@ def _check_reachable(terms: Iterable[str], tokenise: Tokeniser) -> None:
 
 
 def _batches(documents: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
-    iterator = iter(documents)
-    while batch := list(islice(iterator, size)):
+    """Batches of `size` documents, or of fewer long ones, whose tokens take much memory."""
+    batch: list[tuple[str, str]] = []
+    characters = 0
+    for document, text in documents:
+        batch.append((document, text))
+        characters += len(text) if isinstance(text, str) else 0
+        if len(batch) == size or characters >= _CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
         yield batch
 
 
@@ -219,17 +235,25 @@ def read_counts(path: Path | str, documents: Iterable[str] | None = None) -> pd.
             f"The counts file {path} does not exist: check the path, or create it with count_terms."
         )
     with parquet_errors(path):
-        check_parquet_size(path)
-        names = pq.read_schema(path).names
-        check_columns(str(path), names, dict.fromkeys((DOCUMENT, LENGTH, *names)))
+        check_counts_file(path)
         table = pyarrow.dataset.dataset(path, format="parquet")
         document_filter = (
             None
             if documents is None
             else pyarrow.dataset.field(DOCUMENT).isin(pa.array(list(documents), pa.string()))
         )
-        rows = table.to_table(filter=document_filter).to_pandas()
+        # What pandas writes into a file about its index may be anything in one from elsewhere.
+        rows = table.to_table(filter=document_filter).replace_schema_metadata(None).to_pandas()
     return check_counts(rows.set_index(DOCUMENT), path)
+
+
+def check_counts_file(path: Path) -> None:
+    """Check columns and unpacked size of a counts file before it is read."""
+    check_parquet_size(path)
+    schema = pq.read_schema(path)
+    check_columns(str(path), schema.names, dict.fromkeys((DOCUMENT, LENGTH, *schema.names)))
+    check_types(path, schema, [DOCUMENT], [name for name in schema.names if name != DOCUMENT])
+    check_text_size(path, DOCUMENT)
 
 
 def check_counts(counts: pd.DataFrame, path: Path | None = None) -> pd.DataFrame:
@@ -274,8 +298,9 @@ def check_counts(counts: pd.DataFrame, path: Path | None = None) -> pd.DataFrame
 
 def count_documents_with_terms(path: Path | str) -> tuple[int, int]:
     """Count the documents of a counts file, and those with a term of any group."""
+    path = Path(path)
     with parquet_errors(path):
-        check_parquet_size(path)
+        check_counts_file(path)
         table = pyarrow.dataset.dataset(path, format="parquet")
         groups = [name for name in table.schema.names if name not in (DOCUMENT, LENGTH)]
         if not groups:

@@ -8,9 +8,15 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from everycell.base.errors import DataError
-from everycell.base.frames import check_columns, check_parquet_size, parquet_errors
+from everycell.base.frames import (
+    check_columns,
+    check_parquet_size,
+    check_types,
+    parquet_errors,
+    too_long_texts,
+)
 from everycell.base.text_files import text_lines
-from everycell.base.untrusted import parse_json
+from everycell.base.untrusted import max_unpacked_size, parse_json
 from everycell.metrics.word_lists import DOCUMENT
 
 #: Keys of the id and the text of a JSON object: those of everycell, Pyserini and BEIR.
@@ -37,11 +43,12 @@ def read_documents(path: Path | str) -> Iterator[tuple[str, str]]:
 
 
 def _read_parquet(path: Path) -> Iterator[tuple[str, str]]:
-    row = 0
+    row, size, limit = 0, 0, max_unpacked_size(path)
     with parquet_errors(path):
         check_parquet_size(path)
-        names = pq.read_schema(path).names
-    check_columns(str(path), names, dict.fromkeys((DOCUMENT, "text", *names)))
+        schema = pq.read_schema(path)
+    check_columns(str(path), schema.names, dict.fromkeys((DOCUMENT, "text", *schema.names)))
+    check_types(path, schema, (DOCUMENT, "text"))
     with (
         parquet_errors(path),
         # Dictionary encoding keeps a repeated text in memory only once.
@@ -56,6 +63,9 @@ def _read_parquet(path: Path) -> Iterator[tuple[str, str]]:
                         path, f"row {row}", "id and text", pair, expected="two strings",
                         fix="correct the row",
                     )  # fmt: skip
+                size += sum(map(len, pair))
+                if size > limit:
+                    raise too_long_texts(path, limit)
                 yield pair
 
 

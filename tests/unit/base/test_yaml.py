@@ -1,11 +1,12 @@
 """YAML of users: what the loader takes."""
 
 import time
+from pathlib import Path
 
 import pytest
 import yaml
 
-from everycell.base.yaml import line_of, load_yaml, yaml_fault
+from everycell.base.yaml import describe_yaml_fault, line_of, load_yaml
 
 
 def test_load_yaml_merged_keys():
@@ -15,10 +16,27 @@ def test_load_yaml_merged_keys():
     }
 
 
-def test_yaml_fault_repeated_key():
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a: 1\na: 2\n", 2),
+        ("a: 1\nb: {c\nd: 1\n", 2),
+        ("a: 1\nb: [c\n\n# d\ne: 1\n", 2),
+        ("a: 1\nb: 'c\nd: 1\n", 2),
+        ("a: 1\nb\nc: 1\n", 2),
+        ("a: 1\n  b: 2\n", 2),
+        ("a: 1\n\tb: 2\n", 2),
+        ("a: [1]\nb: c: d\n", 2),
+        ("a: 1\n b: 2\n", 2),
+    ],
+)
+def test_describe_yaml_fault_line(text, line):
+    """The line with the fault, even if the parser only notices it on the next."""
     with pytest.raises(yaml.YAMLError) as error:
-        load_yaml("a: 1\na: 2")
-    assert yaml_fault(error.value) == "line 2: the key 'a' occurs twice"
+        load_yaml(text)
+    assert f"a.yaml is not valid YAML, line {line}: " in describe_yaml_fault(
+        Path("a.yaml"), error.value
+    )
 
 
 def test_line_of_missing_key():
@@ -36,11 +54,40 @@ def test_load_yaml_value_within_itself(text):
 
 
 @pytest.mark.parametrize(
-    "text", [f"a: 0x{'f' * 9000}", f"a: 59{':59' * 9000}", f"0b1{'0' * 20000}"]
+    "text",
+    [
+        f"a: 0x{'f' * 9000}",
+        f"a: 59{':59' * 9000}",
+        f"0b1{'0' * 20000}",
+        f"a: 1{':00' * 1_000_000}",
+        f"a: 1{':00' * 1_000_000}.5",
+        f"a: 1.{'0' * 1_000_000}",
+    ],
+    ids=["hex", "base_60", "binary", "base_60_long", "base_60_float", "float"],
 )
 def test_load_yaml_number_that_cannot_be_printed(text):
     with pytest.raises(yaml.YAMLError, match="bits"):
         load_yaml(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '!!int ""',
+        '!!float "a"',
+        "!!bool a",
+        "!!timestamp a",
+        "!!map a",
+        "!!map [a]",
+        "!!seq {a: b}",
+        "!!set [a]",
+        pytest.param(f"1{':00' * 300}.5", id="base_60_float"),
+        "{!!timestamp a: b}",
+    ],
+)
+def test_load_yaml_tag_of_another_type(text):
+    with pytest.raises(yaml.YAMLError):
+        load_yaml(f"a: {text}")
 
 
 @pytest.mark.parametrize(

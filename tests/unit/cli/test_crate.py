@@ -455,6 +455,29 @@ def test_write_deposit_planted_link(project, name):
     assert (project / "precious").read_text() == "text" and zipfile.is_zipfile(out)
 
 
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize("suffix", [".csv", ".md", ".receipt.json", ".verdicts.json", ".*"])
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_write_deposit_during_a_run(project, monkeypatch, suffix, is_removed):
+    """Results that a run removes or writes after they were verified."""
+    out = project / "out.zip"
+    write_deposit(project / "results", out, project)
+    out.unlink()
+
+    def copy_later(*arguments):
+        for path in (project / "results/released/toy").glob(f"table_1{suffix}"):
+            path.unlink() if is_removed else path.write_text(path.read_text() + "\n")
+        copy_project(*arguments)
+
+    monkeypatch.setattr("everycell.cli.deposit.copy_project", copy_later)
+    if suffix.endswith(".json") and not is_removed:
+        write_deposit(project / "results", out, project)  # JSON with the same content
+    else:
+        with pytest.raises(ReceiptError, match="changed while it was copied"):
+            write_deposit(project / "results", out, project)
+        assert not out.exists()
+
+
 @pytest.mark.fault("full_disk")
 def test_write_deposit_full_disk(project, tmp_path_factory, monkeypatch):
     """Closing the unfinished archive must not show an error of its own."""

@@ -43,8 +43,11 @@ def test_check_lists_fitting(tmp_path):
     check_lists(evaluation(tmp_path), tmp_path)
     several = {"judged": ["19"], "collections": ["19", "19"], "columns": ["system", "year", "m"]}
     check_lists(evaluation(tmp_path / "several", **several), tmp_path / "several")
-    named = {"systems": [["A", "few"], ["A", "zero"]], "columns": ["model", "prompt", "metric"]}
-    check_lists(evaluation(tmp_path / "named", **named), tmp_path / "named")
+    of_two_columns = {
+        "systems": [["A", "few"], ["A", "zero"]],
+        "columns": ["model", "prompt", "metric"],
+    }
+    check_lists(evaluation(tmp_path / "two", **of_two_columns), tmp_path / "two")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from transformers import BertModel
 
 from everycell.base.errors import DataError
 from everycell.language_models.local import load_language_model
-from everycell.learning.models import load_model, load_weights, read_tokenizer
+from everycell.learning.models import ModelError, load_model, load_weights, read_tokenizer
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "bee", "river"]
 
@@ -27,7 +27,8 @@ def folder(tmp_path: Path) -> Path:
     [
         ("num_hidden_layers", 10**7),
         ("num_hidden_layers", 1e308),
-        ("num_labels", 10**9),
+        ("num_labels", 10**6),
+        ("id2label", {str(number): "a" for number in range(10**5 + 1)}),
         ("vocab_size", 10**9),
         ("hidden_size", 2**20),
         ("max_position_embeddings", 10**10),
@@ -60,6 +61,54 @@ def test_load_model_settings_invalid(folder, content):
     with pytest.raises(DataError) as error:
         load_model(folder, "encoder")
     assert error.value.path == folder / "config.json"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("num_hidden_layers", "9"),
+        ("num_hidden_layers", [1]),
+        ("num_hidden_layers", True),
+        ("hidden_size", -1e308),
+        ("vocab_size", {}),
+    ],
+)
+def test_load_model_setting_of_another_type(folder, setting, value):
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {setting: value}))
+    with pytest.raises((ModelError, DataError), match="config.json|cannot be read") as error:
+        load_model(folder, "encoder")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        {"weight_map": {"a": "../other/model.safetensors"}},
+        {"weight_map": {"a": "/etc/passwd"}},
+        {"weight_map": {"a": "missing.safetensors"}},
+        {"weight_map": {"a": 1}},
+        {"weight_map": {"a": ["b"]}},
+        {"weight_map": [1]},
+        {},
+        [],
+    ],
+    ids=["parent", "absolute", "missing", "number", "list", "no_mapping", "empty", "no_object"],
+)
+def test_load_model_index_of_other_files(folder, index):
+    """The hash of a model covers the files in its folder only."""
+    other = folder / "other"
+    other.mkdir()
+    (folder / "model.safetensors").rename(other / "model.safetensors")
+    model = folder / "model"
+    model.mkdir()
+    for path in folder.glob("*.*"):
+        path.rename(model / path.name)
+    path = model / "model.safetensors.index.json"
+    path.write_text(json.dumps({"metadata": {"total_size": 1}} | index if index else index))
+    with pytest.raises(DataError) as error:
+        load_model(model, "encoder")
+    assert error.value.path == path
 
 
 @pytest.mark.parametrize("part", ["pre_tokenizer", "normalizer", "decoder"])

@@ -189,7 +189,10 @@ def name_rows(
             fix="give each row its own name",
         )
     if groups and not grouped:
-        notes.append(f"Not needed to name the rows: {shorten(groups.values())}.")
+        notes.append(
+            f"Not imported: {pluralise(len(groups), 'row')} without values, not needed to name "
+            f"other rows: {shorten(groups.values())}."
+        )
     if alternatives := [
         column
         for column in texts
