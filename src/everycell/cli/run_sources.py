@@ -94,6 +94,7 @@ def source_from_runs(
         )
     (measure_column,) = [key for key in keys if key != column]
     measures_by_name = _parse_measures(cells, measure_column, measures, table)
+    published_count = cells[column].nunique()
     cells = published_cells.rename(columns={measure_column: "metric"})
     evaluated = [
         (run.file, system, collection)
@@ -137,7 +138,7 @@ def source_from_runs(
     return TableSource(
         cells,
         files,
-        f"Ranking quality of {pluralise(cells[column].nunique(), 'system')}",
+        f"Ranking quality of {pluralise(published_count, 'system')}",
         "the runs of the systems and the relevance judgements",
         {
             "runs": [names[path] for path, *_ in evaluated],

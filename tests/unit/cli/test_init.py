@@ -506,6 +506,7 @@ def test_init_systems_of_two_columns(folder):
     code, out, err = call("init", "smith2026", "--table", "table.csv", *runs, *RUNS[3:])
     assert (code, err) == (0, "") and "Not run: B, zero-shot." in out
     repository = folder / "smith2026"
+    assert record(repository)["title"] == "Ranking quality of 4 systems"
     assert check_records(load_papers(repository / "published")) == []
     result = "results/released/smith2026/table_1.csv"
     command = [sys.executable, "-m", "snakemake", "--cores", "1", result]
