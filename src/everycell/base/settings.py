@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from everycell.base.untrusted import in_quotes, parse_json, text_of
 from everycell.base.validation import describe_fault
-from everycell.base.yaml import load_yaml, yaml_fault
+from everycell.base.yaml import describe_yaml_fault, load_yaml
 
 
 class ConfigError(Exception):
@@ -95,6 +95,4 @@ def _read(path: Path) -> Any:
     try:
         return load_yaml(text)
     except yaml.YAMLError as error:
-        raise ConfigError(
-            f"{path} is not valid YAML, {yaml_fault(error)}; correct that line."
-        ) from None
+        raise ConfigError(describe_yaml_fault(path, error)) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -116,11 +117,15 @@ def _check_size(text: str) -> None:
                 )
 
 
-def yaml_fault(error: yaml.YAMLError) -> str:
-    """Format a YAML error with its line number."""
+def describe_yaml_fault(path: Path, error: yaml.YAMLError) -> str:
+    """Describe why a file is not valid YAML, with the line."""
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error)
-    return f"line {mark.line + 1}: {problem}" if mark else problem
+    # The parser notices only on a later line that a bracket, quote or key before has no end.
+    if re.search("flow|quoted|simple key", getattr(error, "context", None) or ""):
+        mark = getattr(error, "context_mark", None) or mark
+    line = f"line {mark.line + 1}: " if mark else ""
+    return f"{path} is not valid YAML, {line}{problem}; correct that line."
 
 
 @lru_cache(maxsize=1)
@@ -178,7 +183,7 @@ def read_model(path: Path, model: type[_Content], error: type[FaultsError]) -> _
         content = load_yaml(text)
         return model.model_validate({} if content is None else content)
     except yaml.YAMLError as fault:
-        raise error(f"{path} is not valid YAML, {yaml_fault(fault)}; correct that line.") from None
+        raise error(describe_yaml_fault(path, fault)) from None
     except ValidationError as fault:
         faults = describe_faults(model, fault)
         raise error(

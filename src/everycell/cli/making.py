@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from everycell.base.settings import read_settings
 from everycell.cli import project
 from everycell.cli.names import Names, Selection
 from everycell.cli.printing import echo
@@ -28,6 +29,7 @@ from everycell.cli.project import (
 from everycell.records.cells import RecordError
 from everycell.records.folders import Tier
 from everycell.records.papers import Artefact, Paper, all_artefacts
+from everycell.records.registry import read_part
 from everycell.render.vocabulary import section_and_page
 
 #: Tiers that need neither a GPU nor hours; a name without a tier refers to these.
@@ -95,6 +97,11 @@ def make(
         options = [option for option in ctx.meta["snakemake"] if option != "--unlock"]
         raise typer.Exit(run_snakemake(["--unlock", *options]))
     papers = project.papers()
+    # Snakemake would show where its own code met a fault of these files.
+    for registry in sorted((project.ROOT / project.PUBLISHED).glob("*/registry.yaml")):
+        read_part(registry)
+    if (settings := project.ROOT / "config.yaml").is_file():
+        read_settings(settings)
     if cores is not None and cores != "all" and not (cores.isdigit() and int(cores)):
         raise RecordError(f"--cores is {cores!r}; expected a positive integer or 'all'.")
     request = plan(papers, names) if names else Plan([], [], list(papers))

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from everycell.base.yaml import named_scalars
+import yaml
+
+from everycell.base.untrusted import text_of
+from everycell.base.yaml import describe_yaml_fault, named_scalars
+from everycell.records.cells import RecordError
 
 #: Field of paper.yaml -> its value in the template.
 PLACEHOLDERS = {
@@ -20,10 +24,17 @@ EXAMPLE_DATA = "synthetic example files"
 
 def find_placeholders(path: Path) -> Mapping[int, list[str]]:
     """Fields of a YAML file that still have a value of the templates, by line."""
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = text_of(path)
+    except UnicodeDecodeError:
+        raise RecordError(f"{path} is not UTF-8 text; save it as UTF-8.") from None
     values = {*PLACEHOLDERS.values(), EXAMPLE_DATA}
     fields: dict[int, list[str]] = {}
-    for name, value in named_scalars(text):
+    try:
+        scalars = [*named_scalars(text)]
+    except yaml.YAMLError as error:
+        raise RecordError(describe_yaml_fault(path, error)) from None
+    for name, value in scalars:
         if value.value in values:
             fields.setdefault(value.start_mark.line + 1, []).append(name)
     return dict(sorted(fields.items()))

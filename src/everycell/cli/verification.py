@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from everycell.base.errors import DataError
 from everycell.base.files import files_below
 from everycell.cli import project
 from everycell.cli.printing import echo, pluralise, progress
@@ -217,13 +218,17 @@ def _find_faults(results: Path, overrides: Path | None) -> _Findings:
 
         # The page compares with the project's own settings.
         page_deviations = find_deviations(results, project.ROOT) if overrides else deviations
-        pages = pages_of(
-            results,
-            all_results,
-            papers,
-            page_deviations.notices,
-            repository_of(project.ROOT),
-        )
+        pages: Mapping[str, bytes] = {}
+        try:
+            pages = pages_of(
+                results,
+                all_results,
+                papers,
+                page_deviations.notices,
+                repository_of(project.ROOT),
+            )
+        except DataError as error:  # a table that no job writes
+            faults.append(str(error))
         faults += [
             f"{page} does not match these results (it is outdated, or was edited); redraw it with "
             "`everycell page`."

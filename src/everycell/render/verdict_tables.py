@@ -177,19 +177,41 @@ def verdict_grid(artefact: Artefact, cells: Sequence[VerdictCell]) -> Grid[Verdi
     return _grid_of_record(artefact, pd.DataFrame([cell.judged.key for cell in cells]), cells)
 
 
-def surrogate_grid(artefact: Artefact, path: Path) -> Grid[SurrogateCell] | None:
-    """Values on surrogate data, in the layout of the published table if the keys are the same."""
-    table = pd.read_csv(path, keep_default_na=False, dtype=str)
-    if table.empty or len(table) > _MAX_SURROGATE_ROWS:
-        return None
+#: What to do if a table of a result cannot be displayed.
+_FIX = "write one row per value in the rule, and run snakemake again"
+
+
+def _read_result(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path, keep_default_na=False, dtype=str)
+    except ValueError as error:
+        raise DataError(path, fault=f"is not a CSV file ({str(error).strip()})", fix=_FIX) from None
+
+
+def _checked_keys(table: pd.DataFrame, path: Path) -> list[str]:
+    """Key columns of a table, which must have a value for each key; no job writes others."""
+    keys = [column for column in table.columns if column not in VALUE_COLUMNS]
     if "value" not in table:
         raise DataError(
             path,
             column="value",
             fault=f"is missing from the columns {[*table.columns]}",
-            fix="write one row per value in the rule, and run snakemake again",
+            fix=_FIX,
         )
-    keys = [column for column in table.columns if column not in VALUE_COLUMNS]
+    if not keys:
+        raise DataError(path, fault=f"has no key column but {[*table.columns]}", fix=_FIX)
+    if (repeated := table.duplicated(keys)).any():
+        row = int(repeated.to_numpy().argmax())
+        raise DataError(path, row + 2, fault="has the keys of another line", fix=_FIX)
+    return keys
+
+
+def surrogate_grid(artefact: Artefact, path: Path) -> Grid[SurrogateCell] | None:
+    """Values on surrogate data, in the layout of the published table if the keys are the same."""
+    table = _read_result(path)
+    if table.empty or len(table) > _MAX_SURROGATE_ROWS:
+        return None
+    keys = _checked_keys(table, path)
     has_same_keys = not artefact.cells.empty and set(keys) == set(artefact.key_columns)
     if has_same_keys:
         keys = artefact.key_columns
@@ -246,10 +268,10 @@ def supplement_grid(path: Path, names: Mapping[str, str] = {}) -> Grid[Cell] | N
 
     `names` are those in the record of its artefact.
     """
-    table = pd.read_csv(path, keep_default_na=False, dtype=str)
+    table = _read_result(path)
     if len(table) > _MAX_SUPPLEMENT_ROWS:
         return None
-    keys = [column for column in table.columns if column not in VALUE_COLUMNS]
+    keys = _checked_keys(table, path)
     texts = _short_numbers(table["value"])
     if {"low", "high"} <= set(table.columns):
         bounds = zip(_short_numbers(table["low"]), _short_numbers(table["high"]), strict=True)

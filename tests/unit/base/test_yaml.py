@@ -1,11 +1,12 @@
 """YAML of users: what the loader takes."""
 
 import time
+from pathlib import Path
 
 import pytest
 import yaml
 
-from everycell.base.yaml import line_of, load_yaml, yaml_fault
+from everycell.base.yaml import describe_yaml_fault, line_of, load_yaml
 
 
 def test_load_yaml_merged_keys():
@@ -15,10 +16,27 @@ def test_load_yaml_merged_keys():
     }
 
 
-def test_yaml_fault_repeated_key():
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a: 1\na: 2\n", 2),
+        ("a: 1\nb: {c\nd: 1\n", 2),
+        ("a: 1\nb: [c\n\n# d\ne: 1\n", 2),
+        ("a: 1\nb: 'c\nd: 1\n", 2),
+        ("a: 1\nb\nc: 1\n", 2),
+        ("a: 1\n  b: 2\n", 2),
+        ("a: 1\n\tb: 2\n", 2),
+        ("a: [1]\nb: c: d\n", 2),
+        ("a: 1\n b: 2\n", 2),
+    ],
+)
+def test_describe_yaml_fault_line(text, line):
+    """The line with the fault, even if the parser only notices it on the next."""
     with pytest.raises(yaml.YAMLError) as error:
-        load_yaml("a: 1\na: 2")
-    assert yaml_fault(error.value) == "line 2: the key 'a' occurs twice"
+        load_yaml(text)
+    assert f"a.yaml is not valid YAML, line {line}: " in describe_yaml_fault(
+        Path("a.yaml"), error.value
+    )
 
 
 def test_line_of_missing_key():

@@ -29,6 +29,7 @@ from everycell.cli.deposit import citation, lock_lines, refuse_placeholders, zen
 from everycell.cli.placeholders import PLACEHOLDERS
 from everycell.cli.secret_files import refuse_secrets
 from everycell.receipts.receipts import ReceiptError, read_receipt, write_receipt
+from everycell.records.cells import RecordError
 from everycell.records.papers import PaperFile
 
 
@@ -119,6 +120,15 @@ def test_refuse_placeholders(tmp_path, name, filled, fields):
 
 
 AUTHORS = "Ada Ode, Bob de Bee, Cy Müller, Dee Łukasz"
+
+
+@pytest.mark.parametrize("content", [b"a: {b\n", b"a: \xff\n"])
+def test_refuse_placeholders_invalid_yaml(tmp_path, content):
+    path = tmp_path / "published/a2026/registry.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    with pytest.raises(RecordError, match="registry.yaml is not "):
+        refuse_placeholders(tmp_path)
 
 
 @pytest.fixture

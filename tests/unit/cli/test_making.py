@@ -6,9 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from command_line import call, refused
 
 from everycell.cli import making
 
@@ -53,3 +55,13 @@ def test_run_snakemake_code_after_an_interrupt(monkeypatch, tmp_path, code, expe
     monkeypatch.setattr(making.subprocess, "Popen", lambda *arguments, **options: process)
     monkeypatch.setattr(making, "_forward_interrupt", lambda process: None)
     assert making.run_snakemake([]) == expected
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "published/example2026/registry.yaml"])
+def test_make_invalid_yaml(tmp_path, monkeypatch, name):
+    """Said in one sentence, before Snakemake begins."""
+    monkeypatch.chdir(tmp_path)
+    assert call("init", "example2026")[0] == 0
+    monkeypatch.chdir("example2026")
+    Path(name).write_text("a: {b\n")
+    assert f"{name} is not valid YAML, line 1: " in refused("make", "--dry-run")

@@ -131,7 +131,7 @@ def test_merge_parts_same_repository(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("sets: [toy\n", "is not valid YAML, line 2: "),
+        ("sets: [toy\n", "is not valid YAML, line 1: "),
         ("sets: {toy: {authors: A}}\n", "`sets.toy.paper` is missing; add it."),
         ("fils: {}\n", "`fils` is not a valid key (did you mean `files`?); valid keys: "),
         ("files: {toy/data.csv: {note: lost}}\n", "toy/data.csv does not belong to any data set"),

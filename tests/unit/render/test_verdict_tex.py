@@ -1,6 +1,7 @@
 import re
 import shutil
 import subprocess
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +12,11 @@ from everycell.base.errors import DataError
 from everycell.cli.tex_tables import macros_as_tex
 from everycell.records.cells import is_number
 from everycell.records.papers import all_artefacts, load_papers
-from everycell.render.verdict_tables import surrogate_grid, verdict_table_as_tex
+from everycell.render.verdict_tables import (
+    supplement_grid,
+    surrogate_grid,
+    verdict_table_as_tex,
+)
 from everycell.verdicts.reports import VERDICTS, JudgedCell, Report, Result
 
 PUBLISHED = Path(__file__).parents[3] / "published"
@@ -159,10 +164,22 @@ def test_macros_as_tex_names_are_unique():
     assert len(names) == len(set(names)) > 100
 
 
-@pytest.mark.parametrize("columns", ["system,score", "Value", "values,metric"])
-def test_surrogate_grid_without_values(tmp_path, columns):
+@pytest.mark.parametrize("read", [partial(surrogate_grid, SimpleNamespace()), supplement_grid])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "system,MAP\na,1\n",
+        "system\na\n",
+        "value\n1\n",
+        "a,value\nx,1\nx,2\n",
+        "",
+        "a\n1,2\n1,2,3\n",
+    ],
+)
+def test_grid_forged_table(tmp_path, read, text):
+    """A table that no job writes."""
     path = tmp_path / "table_1.csv"
-    path.write_text(f"{columns}\n{columns}\n")
+    path.write_text(text)
     with pytest.raises(DataError) as error:
-        surrogate_grid(SimpleNamespace(), path)
-    assert (error.value.path, error.value.column) == (path, "value")
+        read(path)
+    assert error.value.path == path
