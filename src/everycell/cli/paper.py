@@ -340,7 +340,7 @@ def add_data(
         echo("The URL refers to a branch, so the file may change; use a URL with a commit hash.")
     if not source.startswith(("http://", "https://")):
         if OWN_DATA.is_dir():
-            echo(f"A script reads {OWN_DATA / key}; its rule lists this path under `input:`.")
+            echo(f"In a script, read {OWN_DATA / key}, and add this path to `input:` of its rule.")
             echo(f"Commit {OWN_DATA / key}, so that clones include it.")
         else:
             echo(f"Other users need the file too: give them {cache / key} as a mirror.")

@@ -109,6 +109,9 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
             )
     labels, row_names, row_keys = name_rows(path, table, head, body, texts, numbers, notes)
     numbers = [column for column in numbers if column not in labels]
+    if blank := [row for row in body if not any(parts[row, column] for column in numbers)]:
+        names = shorten(" / ".join(row_keys[row]) for row in blank)
+        notes.append(f"Not imported: {pluralise(len(blank), 'row')} without values: {names}.")
     is_given = measure is not None or "metric" in row_names
     if not is_given and names_measures(table, head, numbers, row_keys):
         row_names[-1] = "metric"
