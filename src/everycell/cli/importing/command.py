@@ -40,6 +40,10 @@ def import_table(
             "with COLUMN=MEASURE for a column with another one."
         ),
     ] = None,
+    names: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column that names the rows, instead of another one."),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Read published or reproduced values from a table as it is printed.
@@ -50,7 +54,7 @@ def import_table(
     from everycell.base.errors import DataError
     from everycell.base.files import write_atomically
     from everycell.cli.importing.grids import read_tables
-    from everycell.cli.importing.headings import count_head
+    from everycell.cli.importing.headings import choose_names, count_head
     from everycell.cli.importing.offers import emphasised_claims
     from everycell.cli.importing.show import print_imported
     from everycell.cli.importing.tidy import import_table
@@ -76,7 +80,9 @@ def import_table(
             f"--measure names {len(of_all)} measures of all values, expected one; write others as "
             "COLUMN=MEASURE."
         )
-    imported = import_table(file, tables[(number or 1) - 1], *of_all)
+    table = tables[(number or 1) - 1]
+    table = choose_names(file, table, names) if names else table
+    imported = import_table(file, table, *of_all)
     for column, name in of_columns.items():
         is_column = imported.cells[key_columns(imported.cells)].eq(column).any(axis="columns")
         if not is_column.any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -86,6 +87,23 @@ def without_sign(cell: SourceCell) -> str:
     return (cell.text.rstrip("†‡∗§¶ ") + raised).strip() or cell.text
 
 
+def choose_names(path: object, table: SourceTable, name: str) -> SourceTable:
+    """Table whose rows are named by one column only, which becomes the first."""
+    head = count_head(table)
+    labels = [label_of_column(table, head, column) for column in range(len(table.rows[0]))]
+    if labels.count(name) != 1:
+        raise DataError(
+            path,
+            column=name,
+            fault=f"is the heading of {pluralise(labels.count(name), 'column')}",
+            expected=f"one column of {shorten(labels)}",
+            fix="correct --names",
+        )
+    column = labels.index(name)
+    rows = [[row[column], *row[:column], *row[column + 1 :]] for row in table.rows]
+    return replace(table, rows=rows, head=head, keys=1)
+
+
 class RowNames(NamedTuple):
     """Columns that name the rows, the names of these columns, and the keys of each row."""
 
@@ -148,7 +166,7 @@ def name_rows(
             keys = {row: [name] for row, name in zip(keys, names, strict=True)}
         if _are_unique(keys):
             break
-    else:
+    if not _are_unique(keys) and not table.keys:
         # Below a label that stands once, only the sizes differ.
         _fill_down(table, rows, texts, marks)
         columns, grouped = list(leading), False
@@ -177,24 +195,26 @@ def name_rows(
         )
     if alternatives := [
         column
-        for column in words
-        if column not in columns
+        for column in texts
+        if column not in [*columns, *marks]
         and not table.keys
+        and _has_words(table, body, column)
+        and _unread_number(table, body, column) is None
+        and not _count_numbers(table, body, column)
         and _are_unique(keys_of([column], grouped=False))
     ]:
-        used_names, unused_names = (
-            shorten(label_of_column(table, head, column) for column in columns_of_kind)
+        used, unused = (
+            [label_of_column(table, head, column) for column in columns_of_kind]
             for columns_of_kind in (columns, alternatives)
         )
         notes.append(
-            f"Not imported, since {used_names} already names the rows: {unused_names}. To choose "
-            f"it, remove {used_names} from the source."
+            f"Not imported, since {shorten(used)} already names the rows: {shorten(unused)}. To "
+            f"choose another column, add --names {shlex.quote(unused[0])}."
         )
     if unused := [column for column in texts if column not in [*columns, *alternatives]]:
         texts_left_out, unread = [], []
         for column in unused:
-            cells = (split_cell(table.rows[row][column]) for row in body)
-            count = sum(bool(cell) and is_numeric(cell[0]) for cell in cells)
+            count = _count_numbers(table, body, column)
             details = [pluralise(count, "number")] if count else []
             label = label_of_column(table, head, column)
             row = _unread_number(table, body, column)
@@ -248,6 +268,11 @@ def _sizes(
         if not all(_SIZE.fullmatch(table.rows[row][column].text) for row in body):
             return
         yield column
+
+
+def _count_numbers(table: SourceTable, body: Sequence[int], column: int) -> int:
+    cells = (split_cell(table.rows[row][column]) for row in body)
+    return sum(bool(cell) and is_numeric(cell[0]) for cell in cells)
 
 
 def _unread_number(table: SourceTable, body: Sequence[int], column: int) -> int | None:

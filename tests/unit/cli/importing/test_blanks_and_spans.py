@@ -1,9 +1,9 @@
-"""`everycell import`: blank names, numbers across columns, and a second heading."""
+"""`everycell import`: names of rows, numbers across columns, and a second heading."""
 
 from pathlib import Path
 
 import pytest
-from command_line import call
+from command_line import call, refused
 
 from everycell.base.errors import DataError
 from everycell.cli.importing.grids import read_tables
@@ -210,3 +210,30 @@ def test_import_rows_without_values(tmp_path, text, note):
     """No row of the source disappears without a word."""
     notes = " ".join(read(tmp_path / "a.csv", text).notes)
     assert note in notes and (note == "") == ("Not imported" not in notes)
+
+
+LONG_AND_SHORT = [["org/a-base", "E", ".1", "Base-A"], ["org/b-base", "E", ".2", "Base-B"]]
+
+
+@pytest.mark.parametrize("suffix", [".md", ".tex", ".html", ".csv"])
+@pytest.mark.parametrize(
+    ("options", "key", "first"),
+    [([], "model", "org/a-base"), (["--names", "Short name"], "short_name", "Base-A")],
+)
+def test_import_names(tmp_path, suffix, options, key, first):
+    """One of several columns that name the rows, wherever it is."""
+    heading, path = ["Model", "Kind", "MAP", "Short name"], tmp_path / f"a{suffix}"
+    lines = "".join(",".join(line) + "\n" for line in [heading, *LONG_AND_SHORT])
+    text = lines if suffix == ".csv" else write(suffix, heading, LONG_AND_SHORT)
+    path.write_text(text)
+    code, out, _ = call("import", str(path), str(tmp_path / "out.csv"), *options)
+    written = (tmp_path / "out.csv").read_text().splitlines()
+    assert code == 0 and written[:2] == [f"{key},metric,value", f"{first},MAP,.1"]
+    assert ("add --names 'Short name'" in out) == (not options)
+
+
+@pytest.mark.parametrize(("name", "fault"), [("Kind", "same name"), ("Names", "of 0 columns")])
+def test_import_names_refused(tmp_path, name, fault):
+    path = tmp_path / "a.md"
+    path.write_text(write(".md", ["Model", "Kind", "MAP", "Short name"], LONG_AND_SHORT))
+    assert fault in refused("import", str(path), "--names", name)
