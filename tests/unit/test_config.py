@@ -122,7 +122,7 @@ def test_parse_config_not_mapping(content):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("seed: 1\nmirror: [a\n", 3),
+        ("seed: 1\nmirror: [a\n", 2),
         ("seed: 1\nseed: 2\n", 2),
         ("seed: !!python/object:os.system {}\n", 1),
     ],

@@ -26,6 +26,8 @@ STORAGE = {
     *(errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN),
     *(errno.EHOSTDOWN, errno.EREMOTEIO),
 }
+#: Error of a pipe, a device or a file of the kernel under the name of a file.
+NOT_REGULAR = "it is not a regular file; replace it by one"
 _ADVICE = {
     **dict.fromkeys(STORAGE, "check the disk or the network file system"),
     **dict.fromkeys(NO_SPACE, "free some space, or raise the size limit (ulimit -f, quota)"),
@@ -105,7 +107,7 @@ def open_regular(path: Path) -> BufferedReader:
         os.close(descriptor)
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        raise OSError(errno.EINVAL, NOT_REGULAR, str(path))
     return os.fdopen(descriptor, "rb")
 
 

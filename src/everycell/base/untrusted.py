@@ -79,10 +79,15 @@ def has_secret(url: str) -> bool:
     ]
     words = [*parts.path.split("/"), *(name for name, _, _ in fields)]
     return (
-        "@" in parts.netloc
+        "@" in unquote(parts.netloc)
         or any(looks_secret(unquote(name), unquote(value)) for name, _, value in fields)
         or any(_SECRET_VALUE.match(unquote(word)) for word in words)
     )
+
+
+def without_user(text: str) -> str:
+    """A message without the users and passwords of addresses in it."""
+    return re.sub(r"(?<=//)[^\s/?#@]*@(?:[^\s/?#@]*@)*", "", text)
 
 
 def without_secret(url: str) -> str:

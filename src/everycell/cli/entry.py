@@ -62,6 +62,13 @@ def main() -> None:
     except ModuleNotFoundError as error:
         print(f"everycell: {describe_missing_module(error)}", file=sys.stderr)
         sys.exit(2)
+    except MemoryError:
+        print(
+            "everycell: memory ran out; free some, or raise its limit (ulimit -v), and run the "
+            "same command again.",
+            file=sys.stderr,
+        )
+        sys.exit(2)
     except KeyboardInterrupt:  # before Typer runs
         sys.exit(128 + signal.SIGINT)
     finally:

@@ -14,6 +14,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+from everycell.base.untrusted import without_user
 from everycell.language_models.requirements import Requirements
 from everycell.records.full_runs import FullRun, format_number
 from everycell.sources.download import finishes_in_time
@@ -213,13 +214,14 @@ def check_packages(names: Iterable[str]) -> Iterator[Row]:
 def check_network(hosts: Iterable[str], *, allowed: bool) -> Iterator[Row]:
     """Rows for the hosts that a run contacts."""
     for url in sorted(hosts):
-        what = f"network to {urlsplit(url).netloc}"
+        host = urlsplit(without_user(url)).netloc
+        what = f"network to {host}"
         if not allowed:
             yield Row("missing", what, "`network: false` in config.yaml", "set network: true")
         elif os.environ.get("HF_HUB_OFFLINE") == "1" and url == hub_or_mirror(HUB):
             yield Row("missing", what, "HF_HUB_OFFLINE=1", "unset HF_HUB_OFFLINE")
         elif fault := connection_fault(url):
-            do = f"connect this machine to {urlsplit(url).netloc}"
+            do = f"connect this machine to {host}"
             if url == hub_or_mirror(HUB):
                 do += ", or set a mirror (HF_ENDPOINT)"
             yield Row("missing", what, f"not reachable: {fault}", do)

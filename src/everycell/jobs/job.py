@@ -22,6 +22,7 @@ import psutil
 import everycell
 from everycell.base.files import (
     CANNOT_WRITE,
+    NOT_REGULAR,
     STORAGE,
     describe_os_error,
     fingerprint,
@@ -299,7 +300,7 @@ class Job:
                 f"The job ran out of memory{reason}; free some memory, or raise its limit "
                 "(ulimit -v, `mem_mb` of the rule on a cluster). Then run the same command again.\n"
             )
-        if isinstance(error, OSError) and error.errno in STORAGE:
+        if isinstance(error, OSError) and (error.errno in STORAGE or error.strerror == NOT_REGULAR):
             return f"{describe_os_error(error)} Then run the same command again.\n"
         if isinstance(error, OSError) and error.errno in CANNOT_WRITE:
             if error.filename is None and self.snakemake.output:

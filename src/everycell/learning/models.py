@@ -42,7 +42,7 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from everycell.base.errors import DataError
-from everycell.base.untrusted import on_one_line
+from everycell.base.untrusted import on_one_line, without_user
 from everycell.learning.model_settings import (
     check_growth,
     check_parts,
@@ -95,7 +95,8 @@ def cached_folder(name: str, revision: str | None = None) -> Path | None:
 
 def download_model(name: str, revision: str | None = None, *, files: Sequence[str] = FILES) -> Path:
     """Download the files of a model that are not cached, and return its folder."""
-    hub = constants.ENDPOINT
+    # The address of a mirror may contain a password.
+    hub = without_user(constants.ENDPOINT)
     what = f"The model {name}" + (f" at {revision}" if revision else "")
     check_proxies()
     try:
@@ -104,37 +105,38 @@ def download_model(name: str, revision: str | None = None, *, files: Sequence[st
                 name, revision=revision, allow_patterns=list(files), ignore_patterns=DUPLICATES
             )
         )
-    except GatedRepoError as error:
+    # The causes may quote the address of a mirror, and a traceback would show them.
+    except GatedRepoError:
         raise ModelError(
             f"{what} is available only to users who have accepted its terms: accept them on "
             f"{hub}/{name}, and set the environment variable HF_TOKEN to a token with read access."
-        ) from error
-    except RevisionNotFoundError as error:
+        ) from None
+    except RevisionNotFoundError:
         raise ModelError(
             f"{hub} has no revision {revision!r} of {name}: give a commit, tag or branch that its "
             "page lists, or null for the main branch."
-        ) from error
-    except RepositoryNotFoundError as error:
+        ) from None
+    except RepositoryNotFoundError:
         raise ModelError(
             f"{hub} has no model {name}, or requires a token to show it: correct the name, or set "
             "the environment variable HF_TOKEN to a token with read access."
-        ) from error
-    except OfflineModeIsEnabled as error:
+        ) from None
+    except OfflineModeIsEnabled:
         raise ModelError(
             f"{what} is not in the local cache of the hub, and HF_HUB_OFFLINE is set: unset it, "
             f"{_BY_HAND}."
-        ) from error
+        ) from None
     # A proxy's page instead of JSON raises a ValueError; the library's errors have no common base.
     except (OSError, HfHubHTTPError, LocalEntryNotFoundError, ValueError, KeyError) as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise ModelError(
                 f"{what} does not fit into {constants.HF_HUB_CACHE}: free some space, or set the "
                 "environment variable HF_HOME to a folder on another disk."
-            ) from error
+            ) from None
         raise ModelError(
             f"{what} could not be downloaded from {hub} ({_first_line(error)}): check its name, "
             f"its revision and the network, {_BY_HAND}."
-        ) from error
+        ) from None
     logger.info("%s: commit %s from %s.", what, commit_of(folder), hub)
     return folder
 
@@ -146,10 +148,10 @@ def commit_of(folder: Path) -> str | None:
 
 
 def _first_line(error: BaseException) -> str:
-    """First line of an error without the token; later lines contain ids of requests."""
+    """First line of an error without token and password; later lines contain ids of requests."""
     token = os.environ.get("HF_TOKEN")
     line = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(". ")
-    return line.replace(token, "...") if token else line
+    return without_user(line.replace(token, "...") if token else line)
 
 
 @contextmanager

@@ -73,7 +73,8 @@ def add_file(
             "there, and run `python tools/generate_registry.py` (docs/data.md)."
         )
     is_url = source.lower().startswith(("http://", "https://"))
-    if is_url:
+    # Also addresses of other schemes, which the message about a missing file would show.
+    if is_url or "//" in source:
         _reject_secrets(source)
     last = unquote(urlsplit(source).path).rpartition("/")[2] if is_url else Path(source).name
     key = f"{set_name}/{name or last.removesuffix('.gz')}"
@@ -160,9 +161,13 @@ def _read_content(registry: Path) -> dict[str, Any]:
 
 def _reject_secrets(url: str) -> None:
     """Raise an error if a URL contains a password or token, which registry.yaml would show."""
-    if has_secret(url):
+    try:
+        is_secret, host = has_secret(url), urlsplit(url).hostname
+    except ValueError as error:
+        raise SourceError(f"The URL cannot be read ({error}); correct it.") from None
+    if is_secret:
         raise SourceError(
-            f"The URL of {urlsplit(url).hostname} contains a user name, password or token, "
+            f"The URL of {host} contains a user name, password or token, "
             "which registry.yaml would show; use a public URL, or download the file and give its "
             "path."
         )

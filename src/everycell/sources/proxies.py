@@ -39,7 +39,7 @@ def _is_valid(address: str) -> bool:
     is_plain = parts.path in ("", "/") and not (parts.query or parts.fragment)
     is_name = host.isascii() and host.isprintable() and " " not in host and "%" not in host
     # `urlsplit` drops line breaks and tabs.
-    is_printed = address.isprintable() and " " not in address
+    is_printed = address.isascii() and address.isprintable() and " " not in address
     return (
         parts.scheme in _SCHEMES and bool(host) and is_plain and has_port and is_name and is_printed
     )

@@ -21,6 +21,7 @@ from everycell.base.untrusted import (
     parse_literal,
     text_of,
     unpack,
+    without_user,
 )
 from everycell.config import General
 from everycell.language_models.settings import EndpointSettings
@@ -56,6 +57,9 @@ def test_looks_secret_by_name_or_value(name, value, expected):
     ("url", "expected"),
     [
         ("https://me:1@host/a", True),
+        ("https://me%3A1%40host/a", True),
+        ("ftp://me:1@host/a", True),
+        ("//me:1@host/a", True),
         ("https://host/a?sig=1", True),
         ("https://host/a#access_token=1", True),
         ("https://host/hf_abc/a", True),
@@ -64,6 +68,22 @@ def test_looks_secret_by_name_or_value(name, value, expected):
 )
 def test_has_secret_in_url(url, expected):
     assert has_secret(url) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("http://me:s3cr3t@host:9/a", "http://host:9/a"),
+        (
+            "no host for url: https://s3cr3t@host (http://me:s3@cr3t@b)",
+            "no host for url: https://host (http://b)",
+        ),
+        ("https://host/a@b", "https://host/a@b"),
+        ("me@host", "me@host"),
+    ],
+)
+def test_without_user(text, expected):
+    assert without_user(text) == expected
 
 
 def test_text_of_a_pipe(tmp_path):

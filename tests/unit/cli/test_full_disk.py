@@ -277,3 +277,17 @@ def test_readers_stale_handle(tmp_path, monkeypatch, capsys, read):
     message = capsys.readouterr().err
     assert stopped.value.exit_code == 2 and message.count("\n") == 1
     assert str(path) in message and os.strerror(errno.ESTALE) in message
+
+
+@pytest.mark.fault("memory")
+def test_main_memory_error(tmp_path):
+    program = (
+        "import everycell.cli.results as results\n"
+        "def page(*_): raise MemoryError\n"
+        "results.project.papers = page\n"
+        "from everycell.cli.entry import main; main()"
+    )
+    command = [sys.executable, "-c", program, "verify"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("everycell: memory ran out")
+    assert done.stderr.count("\n") == 1

@@ -139,7 +139,7 @@ def test_add_data_local_file(project, tmp_path):
 def test_add_data_secret_in_url(project, server):
     host, requests = server
     for position in (
-        host.replace("//", "//me:s3cr3t@") + "/a.run",
+        *(host.replace("http://", f"{scheme}me:s3cr3t@") for scheme in ("http://", "ftp://", "//")),
         *(
             f"{host}/a.run?download=1&{name}=s3cr3t"
             for name in ("token", "access_token", "X-Amz-Signature", "sig", "api_key")

@@ -257,6 +257,21 @@ def test_job_stale_file(job, monkeypatch, number, when):
     assert message.startswith(f"text: {os.strerror(number)}; ") and message.count("\n") == 1
 
 
+@pytest.mark.fault("edited_input")
+@pytest.mark.parametrize("is_before", [False, True])
+def test_job_input_replaced_by_pipe(job, is_before):
+    def replace() -> None:
+        Path("text").unlink()
+        os.mkfifo("text")
+
+    if is_before:
+        replace()
+    with pytest.raises(OSError), job:
+        replace()
+    message = Path("job.log").read_text()
+    assert message.startswith("text: it is not a regular file") and message.count("\n") == 1
+
+
 @pytest.mark.fault("memory")
 @pytest.mark.parametrize(
     "allocate",

@@ -5,6 +5,7 @@ import json
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from traceback import format_exception
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from everycell.learning import text_vectors
 from everycell.learning.models import (
     ModelError,
     device,
+    download_model,
     load_model,
     read_tokenizer,
     set_gpu_precision,
@@ -443,3 +445,18 @@ def test_set_gpu_precision_cpu(monkeypatch, precision, gpu):
 def test_write_untrained_tokens(tmp_path):
     write_untrained(["bee", "fly"], tmp_path, positions=16, seed=0)
     assert load_model(tmp_path, "masked-lm")[1]("a fly")["input_ids"] == [4, 3, 8, 5]
+
+
+def test_download_model_password_of_the_mirror(monkeypatch, tmp_path):
+    """No message has the user and password in the address of a mirror of the hub."""
+    hub = "http://me:s3cr3t@127.0.0.1:9"
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+
+    def fail(*names, **options):
+        raise OSError(f"404 Client Error for url: {hub}/api/models/a/b")
+
+    monkeypatch.setattr("everycell.learning.models.snapshot_download", fail)
+    with pytest.raises(ModelError, match=r"http://127\.0\.0\.1:9") as error:
+        download_model("a/b")
+    assert "s3cr3t" not in "".join(format_exception(error.value))

@@ -23,6 +23,7 @@ MALFORMED = [
     "http://user:hunter2@[::1",
     "http://user:hunter2@ho st:8080",
     "http://user:hunter2@host:8080\n",
+    "http://user:hunter2\u20ac@host:8080",
     "http://user:hunt/er2@host:8080",
     "http://user:hunt#er2@host:8080",
     "http:/user:hunter2@host:8080",

@@ -194,6 +194,24 @@ def test_import_row_of_words_is_no_heading(tmp_path, suffix, row):
     assert read(tmp_path / f"a{suffix}", text).cells["value"].tolist() == [".1", ".2", ".3", ".4"]
 
 
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (
+            "Id,Method,Acc\nA1,BERT,0.9\n??,Ensemble,\nB1,Hard,0.7\n",
+            "1 row without values: Ensemble",
+        ),
+        ("Method,Acc,F1\nBERT,0.9,1\nEnsemble,,\nMean,,\nHard,0.7,1\n", "2 rows without values"),
+        ("Method,Data,Acc\nA,x,0.9\n,y,\nB,x,0.7\n,y,0.1\n", "1 row without values: A / y"),
+        ("Method,Acc\nBERT,0.9\nEnsemble,–\n", ""),
+    ],
+)
+def test_import_rows_without_values(tmp_path, text, note):
+    """No row of the source disappears without a word."""
+    notes = " ".join(read(tmp_path / "a.csv", text).notes)
+    assert note in notes and (note == "") == ("Not imported" not in notes)
+
+
 LONG_AND_SHORT = [["org/a-base", "E", ".1", "Base-A"], ["org/b-base", "E", ".2", "Base-B"]]
 
 

@@ -385,21 +385,3 @@ def test_import_repeated_additions():
     text = "|M|MAP|\n|-|-|\n|BM25|.1|\n|+RM3|.2|\n|QL|.3|\n|+RM3|.4|\n|+Axiom|.5|\n"
     names = [row[0] for row in imported("a.md", text)[1]]
     assert names == ["BM25", "BM25 +RM3", "QL", "QL +RM3", "QL +Axiom"]
-
-
-@pytest.mark.parametrize(
-    ("text", "note"),
-    [
-        (
-            "Id,Method,Acc\nA1,BERT,0.9\n??,Ensemble,\nB1,Hard,0.7\n",
-            "1 row without values: Ensemble",
-        ),
-        ("Method,Acc,F1\nBERT,0.9,1\nEnsemble,,\nMean,,\nHard,0.7,1\n", "2 rows without values"),
-        ("Method,Data,Acc\nA,x,0.9\n,y,\nB,x,0.7\n,y,0.1\n", "1 row without values: A / y"),
-        ("Method,Acc\nBERT,0.9\nEnsemble,–\n", ""),
-    ],
-)
-def test_import_rows_without_values(text, note):
-    """No row of the source disappears without a word."""
-    _, _, out = imported("a.csv", text)
-    assert note in out and (note == "") == ("Not imported" not in out)
