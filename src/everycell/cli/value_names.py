@@ -15,7 +15,7 @@ from everycell.trec.runs import normalise_name
 
 #: Model among the arguments that lm-evaluation-harness records, and versions behind a task's name.
 _MODEL = re.compile(r"(?!.*(?:peft|delta)=)(?:.*,)?(?:pretrained|model|model_name)=([^,]+)(?:,.*)?")
-_VERSIONS = re.compile(r"(?:-v?\d+(?:\.\d+)+)+$")
+_VERSION = re.compile(r"v?\d++(?:\.\d++)++")
 
 
 def match_names(
@@ -108,7 +108,10 @@ def _last_name(name: str) -> str:
 
 def _name_without_version(name: str) -> str:
     """Name of a task without versions: jsquad of jsquad-1.1-0.3."""
-    return normalise_name(_VERSIONS.sub("", name))
+    first, *parts = name.split("-")
+    while parts and _VERSION.fullmatch(parts[-1]):
+        parts.pop()
+    return normalise_name("-".join([first, *parts]))
 
 
 #: What names of results may mean, from the surest on.
