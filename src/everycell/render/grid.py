@@ -26,6 +26,8 @@ VALUE_COLUMNS = ("value", "marker", "low", "high")
 _MAX_ADDED_DIGITS = 6
 #: Separator of a heading over several columns and that of one column, as in "Quality | Recall".
 _BAR = " | "
+#: Labels that say which parts a system has, as in ablations.
+_CHECK_MARKS = frozenset("✓✔☑✅✗✘✕✖❌")
 #: The same separator in labels, as a character that no label contains.
 _SPLIT = "\x1f"
 #: Names with the same meaning in every table; records add their own (`Record.names`).
@@ -142,12 +144,24 @@ def head_rows(columns: Sequence[tuple[str, ...]]) -> list[list[HeadCell]]:
 
 
 def labels_once(labels: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Labels of rows, emptied where an earlier row of the group has the same label."""
+    """Labels of rows, emptied where an earlier row of the group has the same label.
+
+    Those of a column of check marks are kept, since a blank there means no.
+    """
+    are_marks = [
+        any(text.rstrip("\ufe0f") in _CHECK_MARKS for text in level)
+        for level in zip(*labels, strict=True)
+    ]
     earlier: set[tuple[str, ...]] = set()
     result = []
     for row in labels:
         prefixes = [tuple(row[: depth + 1]) for depth in range(len(row))]
-        result.append(["" if prefix in earlier else prefix[-1] for prefix in prefixes])
+        result.append(
+            [
+                "" if prefix in earlier and not is_mark else prefix[-1]
+                for prefix, is_mark in zip(prefixes, are_marks, strict=True)
+            ]
+        )
         earlier.update(prefixes)
     return result
 

@@ -490,6 +490,15 @@ def test_labels_once_per_group():
     assert labels == [["a", "1"], ["", "2"], ["b", "2"]]
 
 
+@pytest.mark.parametrize("mark", ["✓", "✗"])
+def test_labels_once_check_marks(mark):
+    """A blank would be read as no."""
+    rows = [("a", mark, "–"), ("a", mark, mark), ("a", "–", "–"), ("b", "–", "–")]
+    assert labels_once(rows) == [
+        ["a", mark, "–"], ["", mark, mark], ["", "–", "–"], ["b", "–", "–"]
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("value", "decimals", "expected"),
     [
