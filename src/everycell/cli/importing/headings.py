@@ -153,8 +153,15 @@ def name_rows(
             for row in body
         }
 
-    choices = [([column], False) for column in words] + [(sorted(words), False)] * bool(words)
-    choices += [([column], False) for column in leading if column not in [*words, *marks]]
+    # A dash where the source has nothing is no name by itself.
+    complete = [
+        column
+        for column in leading
+        if column not in marks and not any(_is_blank(table.rows[row][column]) for row in body)
+    ]
+    choices = [([column], False) for column in words if column in complete]
+    choices += [(sorted(words), False)] * bool(words)
+    choices += [([column], False) for column in complete if column not in words]
     choices += [(leading, False), (list(texts), False)]
     choices += [([texts[0]], True), (leading, True)] if groups else []
     if table.keys:
