@@ -30,7 +30,7 @@ from everycell.receipts.receipts import (
 )
 from everycell.records.papers import Paper
 from everycell.records.registry import Registry, load_registry
-from everycell.sources.fetch import OWN_DATA, OWN_FILE_NOTE
+from everycell.sources.fetch import OWN_DATA, is_own_file
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
@@ -84,9 +84,7 @@ def copy_project(project: Path, copy: Path, results: Path, pages: Sequence[str])
         if path.is_relative_to(project)
     ]
     names += [
-        OWN_DATA / key
-        for key, entry in load_registry(project).files.items()
-        if OWN_FILE_NOTE in (entry.note or "")
+        OWN_DATA / key for key, entry in load_registry(project).files.items() if is_own_file(entry)
     ]
     files = {name: project / name for name in names if (project / name).is_file()}
     for receipt in receipts_in(results):

@@ -104,14 +104,13 @@ def write_deposit(
         copy = Path(folder).resolve()
         copy_project(project, copy, results, [*pages])
         # A run may write results after they were verified.
-        if (
-            _names_of_results(copy / "results") != names
-            or any(verify(path, copy) for path in receipts_in(copy / "results"))
-            or outdated_pages(copy / "results", pages)
-        ):
+        faults = [fault for path in receipts_in(copy / "results") for fault in verify(path, copy)]
+        faults += map(str, outdated_pages(copy / "results", pages))
+        if faults or _names_of_results(copy / "results") != names:
             raise ReceiptError(
-                f"{results} changed while it was copied, so no deposit was written; wait until "
-                "the run that writes there has ended, and run the same command again."
+                f"{results} changed while it was copied"
+                f"{f' ({faults[0]})' if faults else ''}, so no deposit was written; wait until the "
+                "run that writes there has ended, and run the same command again."
             )
         registry = load_registry()
         if papers:

@@ -21,7 +21,7 @@ from everycell.receipts.receipts import receipts_in
 from everycell.records.cells import RecordError
 from everycell.records.folders import TIERS, Tier
 from everycell.records.papers import Artefact, Paper, load_papers
-from everycell.records.registry import RegistryError, read_part
+from everycell.records.registry import RegistryError
 from everycell.records.tables import RUNNABLE
 from everycell.verdicts.audits import FindAudits
 from everycell.verdicts.record_checks import check_once
@@ -158,24 +158,10 @@ def not_included_message(key: str) -> str:
     )
 
 
-def changed_data(paper: Path) -> dict[str, str]:
-    """Describe the files of `data/` that are missing or differ from a paper's registry, by key."""
-    from everycell.sources.fetch import OWN_DATA, OWN_FILE_NOTE
-    from everycell.sources.fetch import changed_data as changes
-
-    registry, messages = paper / "registry.yaml", changes(paper)
-    for key, entry in read_part(registry).files.items() if registry.is_file() else ():
-        # Notes of values end with their originals, by which `changes` does not know them.
-        path = paper.parents[1] / OWN_DATA / key
-        if (entry.note or "").startswith(OWN_FILE_NOTE) and not path.is_file():
-            messages[key] = (
-                f"{path} is missing, but {registry} has it; restore it, or remove its entry."
-            )
-    return messages
-
-
 def repository_faults(folders: Iterable[Path]) -> list[str]:
     """Faults outside the records of papers: missing rules, changed data, scripts that never run."""
+    from everycell.sources.fetch import changed_data
+
     not_included, faults = papers_not_included(ROOT), []
     for folder in folders:
         if folder.name in not_included:

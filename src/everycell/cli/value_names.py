@@ -13,9 +13,16 @@ from everycell.cli.printing import list_first, pluralise
 from everycell.cli.table_sources import SECOND_NUMBER
 from everycell.trec.runs import normalise_name
 
-#: Model among the arguments that lm-evaluation-harness records, and versions behind a task's name.
-_MODEL = re.compile(r"(?!.*(?:peft|delta)=)(?:.*,)?(?:pretrained|model|model_name)=([^,]+)(?:,.*)?")
-_VERSION = re.compile(r"v?\d++(?:\.\d++)++")
+#: Model among the arguments that lm-evaluation-harness records, unless others change the model.
+_MODEL = re.compile(
+    r"(?!.*(?:peft|delta|gguf_file|subfolder|\w*gptq\w*|quanti\w+)=)"
+    r"(?!.*revision=(?!main\b))(?!.*load_in_\w+=(?!False\b))"
+    r"(?:.*,)?(?:pretrained|model|model_name)=([^,]+)(?:,.*)?"
+)
+#: Versions of a task and of its prompt behind a name, of which a version alone is another task.
+_VERSION = re.compile(r"\d++(?:\.\d++)++")
+#: Parts of tasks, by which tools name what papers name by the task.
+_PARTS = ("challenge", "easy", "mc1", "mc2", "openai", "standard")
 
 
 def match_names(
@@ -31,8 +38,11 @@ def match_names(
         meaning, readings = _meaning_of_measure, [_meaning_of_measure]
         if key != "metric":
             # A system with another version is another system.
-            number = len(READINGS) - (not is_collection_heading(key))
-            meaning, readings = normalise_name, READINGS[:number]
+            meaning, readings = normalise_name, [normalise_name, _name_of_model, _last_name]
+            if is_collection_heading(key):
+                readings = [normalise_name, _name_without_version]
+            elif re.fullmatch("models?", key, re.IGNORECASE):
+                readings.append(_name_without_organisation)
         pairs = []
         for reading in readings:
             renamed = _unambiguous(reproduced[key], cells[key], meaning, reading)
@@ -43,7 +53,8 @@ def match_names(
             reproduced = reproduced.assign(**{key: reproduced[key].replace(renamed)})
             pairs += [f"{name} as {published_name}" for name, published_name in renamed.items()]
         if pairs:
-            notes.append(f"Read: {list_first(pairs, 12)}.")
+            # Each may be wrong, so that none is left out.
+            notes.append(f"Read: {', '.join(pairs)}.")
         expected = {name for name in cells[key] if not name.endswith(SECOND_NUMBER)}
         is_cell = reproduced[key].isin(cells[key])
         if expected <= set(reproduced[key]) and not is_cell.all():
@@ -75,13 +86,13 @@ def _unambiguous(
 
 
 def _subtasks(own: pd.Series, published: pd.Series) -> dict[str, str]:
-    """Own name -> published name that it begins with, such as arc_challenge -> arc, if unique."""
+    """Own name -> published name of a task that it is the only part of, as arc_challenge of arc."""
     absent, names_left = sorted({*published} - {*own}), sorted({*own} - {*published})
     names = {
         name: [
             other
             for other in names_left
-            if other.lower().startswith(tuple(f"{name.lower()}{mark}" for mark in "_:-"))
+            if other.lower() in {f"{name.lower()}{mark}{part}" for mark in "_:-" for part in _PARTS}
         ]
         for name in absent
     }
@@ -100,22 +111,33 @@ def _name_of_model(name: str) -> str:
 
 
 def _last_name(name: str) -> str:
-    """Name of a model without its organisation or folder."""
+    """Model that lm-evaluation-harness loads, without its organisation or folder."""
     match = _MODEL.fullmatch(name)
-    *folders, last = (match[1] if match else name).rstrip("/").split("/")
-    return normalise_name(last) if folders and (match or "=" not in name) else ""
+    return normalise_name(match[1].rstrip("/").split("/")[-1]) if match else ""
+
+
+def _name_without_organisation(name: str) -> str:
+    """Model of a name on the hub, which has one organisation."""
+    parts = name.split("/")
+    return normalise_name(parts[1]) if len(parts) == 2 and "=" not in name else ""
 
 
 def _name_without_version(name: str) -> str:
     """Name of a task without versions: jsquad of jsquad-1.1-0.3."""
     first, *parts = name.split("-")
-    while parts and _VERSION.fullmatch(parts[-1]):
-        parts.pop()
-    return normalise_name("-".join([first, *parts]))
+    if len(parts) < 2 or not all(map(_VERSION.fullmatch, parts[-2:])):
+        return ""
+    return normalise_name("-".join([first, *parts[:-2]]))
 
 
 #: What names of results may mean, from the surest on.
-READINGS = [normalise_name, _name_of_model, _last_name, _name_without_version]
+READINGS = [
+    normalise_name,
+    _name_of_model,
+    _last_name,
+    _name_without_organisation,
+    _name_without_version,
+]
 
 
 def _meaning_of_measure(name: str) -> str:

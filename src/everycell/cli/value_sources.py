@@ -253,6 +253,7 @@ def _rename_columns(
     for own in dict.fromkeys(own for part in parts for own in key_columns(part)):
         files = [part for part in parts if own in part]
         names = {reading(name) for part in files for name in part[own] for reading in READINGS}
+        names.discard("")
         candidates[own] = [
             key
             for key in keys
@@ -308,9 +309,20 @@ def _adapt(
     quotients = published / reproduced_values
     medians = quotients[quotients < math.inf].groupby(measures_of_pairs).median()
     numbers = adapted["value"].map(as_number)
-    for measure, rows in adapted.groupby(measures, sort=False).groups.items():
+    groups = adapted.groupby(measures, sort=False).groups
+    are_percentages: set[str] = set()
+    # A deviation is in percent if its mean is.
+    for measure in sorted(groups, key=lambda measure: measure.endswith(SECOND_NUMBER)):
+        rows = groups[measure]
         shares = numbers[rows].dropna()
-        if 50 < medians.get(measure, 0.0) < 200 and shares.between(0, 1).all():
+        of_mean = measure.removesuffix(next(filter(measure.endswith, SECOND_NUMBER), ""))
+        is_percentage = (
+            50 < medians.get(measure, 0.0) < 200
+            if of_mean == measure
+            else of_mean in are_percentages
+        )
+        if is_percentage and shares.between(0, 1).all():
+            are_percentages.add(measure)
             scaled = adapted["value"][shares.index].map(lambda text: f"{100 * Decimal(text):f}")
             adapted.loc[shares.index, "value"] = scaled
             notes.append(

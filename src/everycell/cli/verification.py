@@ -137,8 +137,10 @@ def _find_faults(results: Path, overrides: Path | None) -> _Findings:
     )
     faults = [fault for result in all_results for fault in result.faults]
     if own:
+        from everycell.sources.fetch import changed_data
+
         for key in papers:
-            changed = project.changed_data(project.PUBLISHED / key)
+            changed = changed_data(project.PUBLISHED / key)
             faults += [*changed.values(), *_results_made_from(changed, receipts, results)]
         faults += [
             f"{module} can replace a module in any job, but neither Git nor a receipt has its "
@@ -204,7 +206,7 @@ def _find_faults(results: Path, overrides: Path | None) -> _Findings:
     ]
     if has_page and not os.path.lexists(results / LINEAGE):
         faults.append(
-            f"{results / LINEAGE} is missing, which is written with the page; run `everycell page`."
+            f"{results / LINEAGE}, written with the page, is missing; run `everycell page`."
         )
     # An untrusted result counts as not run, so the page differs in consequence.
     if has_page and any(result.faults for result in all_results):

@@ -188,7 +188,8 @@ class Endpoint:
         """Names of the models that the server lists; empty if it has no list."""
         status, _, content = self._send("GET", "/models")
         names = parse_model_names(content) if status == 200 else []
-        return [] if self._reveals_key(" ".join(names)) else names
+        names = [name for name in names if not self._reveals_key(name)]
+        return [] if quotes_key(" ".join(names), self._key) else names
 
     def alternative_models(self) -> list[str]:
         """Models that the server lists, if the configured one is unknown to it; otherwise empty."""

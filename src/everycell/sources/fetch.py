@@ -140,6 +140,11 @@ def fetch_set(
     }
 
 
+def is_own_file(entry: Entry) -> bool:
+    """Whether the file of a registry entry lies in `data/`; originals may follow in its note."""
+    return (entry.note or "").startswith(OWN_FILE_NOTE)
+
+
 def changed_data(paper: Path) -> dict[str, str]:
     """Describe the files of `data/` that are missing or differ from a paper's registry, by key.
 
@@ -155,7 +160,7 @@ def changed_data(paper: Path) -> dict[str, str]:
             digest, accepted = sha256(path), accepted_contents(path, entry)
             if digest not in accepted:
                 messages[key] = _mismatch_message(key, path, digest, accepted)
-        elif entry.note == OWN_FILE_NOTE:
+        elif is_own_file(entry):
             messages[key] = (
                 f"{path} is missing, but {registry} has it; restore it, or remove its entry."
             )

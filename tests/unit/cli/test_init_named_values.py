@@ -11,9 +11,8 @@ from command_line import call, refused
 
 from everycell.base.files import sha256
 from everycell.cli.originals import remove_originals
-from everycell.cli.project import changed_data
 from everycell.records.papers import load_papers
-from everycell.sources.fetch import OWN_FILE_NOTE
+from everycell.sources.fetch import OWN_FILE_NOTE, changed_data
 from everycell.verdicts.record_checks import check_records
 
 TABLE = "model,metric,value\nOurs (7B),acc,70.0\nOurs (7B),F1,61.0\nbase,acc,80.0\nbase,F1,71.0\n"
@@ -200,6 +199,11 @@ def test_init_values_originals():
         ("m-7b", "pretrained=org/m-7b,peft=org/lora", False),
         ("other/m-7b", "pretrained=org/m-7b", False),
         ("m", "m-3.1", False),
+        ("m", "m-3.1-0.2", False),
+        ("m-7b", "pretrained=org/m-7b,revision=step1000", False),
+        ("m-7b", "pretrained=org/m-7b,load_in_4bit=True", False),
+        ("m-7b", "pretrained=org/m-7b,load_in_8bit=False", True),
+        ("m-7b", "a/b/m-7b", False),
     ],
 )
 def test_init_values_names_of_models(published, model, is_clear):
@@ -218,7 +222,7 @@ def test_init_values_unclear_names():
     """Two tasks or models with one meaning are not told apart."""
     Path("table.csv").write_text("task,metric,value\njsquad,acc,0.7\n")
     for version in (1, 2):
-        Path(f"{version}.json").write_text(harness("m", f"jsquad-1.{version}", 0.7, 0.6))
+        Path(f"{version}.json").write_text(harness("m", f"jsquad-1.{version}-0.3", 0.7, 0.6))
     message = refused("init", "--table", "table.csv", "--values", "1.json", "2.json")
     assert "1.json" in message and "2.json" in message
 
@@ -272,6 +276,38 @@ def test_init_values_tasks_with_parts():
         ("ARC", "acc_norm"): 71, ("MMLU", "acc"): 60, ("TruthfulQA", "acc"): 50
     }  # fmt: skip
     assert "arc_challenge as ARC" in out and "Left out" in out and "Not run" not in out
+
+
+@pytest.mark.parametrize("name", ["squad-2.0", "squad_v2", "squad_open", "squad_pro"])
+def test_init_values_another_task(name):
+    """A version alone, or another word, makes another task."""
+    Path("table.csv").write_text("task,metric,value\nSQuAD,acc,0.7\n")
+    Path("a.json").write_text(harness("m", name, 0.7, 0.6))
+    assert "a.json" in refused("init", "--table", "table.csv", "--values", "a.json")
+
+
+def test_init_values_another_system():
+    """Outside models of a hub, a slash is part of a system's name."""
+    Path("table.csv").write_text("system,metric,value\nRM3,MAP,0.7\nBM25,MAP,0.6\n")
+    Path("a.csv").write_text("system,metric,value\nQL/RM3,MAP,0.7\nBM25,MAP,0.6\n")
+    assert "QL/RM3" in refused("init", "--table", "table.csv", "--values", "a.csv")
+
+
+def test_init_values_column_with_dashes():
+    """A dash, which names no group, is no reason to take the column for another one."""
+    Path("table.csv").write_text("group,model,metric,value\n–,a,acc,0.7\nZ,b,acc,0.6\n")
+    Path("a.csv").write_text("group,run,metric,value\n–,a,acc,0.7\nZ,b,acc,0.6\n")
+    assert init("a.csv")[0] == [["–", "a", "acc", "0.7"], ["Z", "b", "acc", "0.6"]]
+
+
+def test_init_values_percent_of_deviations():
+    """A deviation is in percent if its mean is, however small it is."""
+    table = "model,metric,value\na,acc,45.1\na,acc ±,0.0\nb,acc,50.0\nb,acc ±,2.0\n"
+    Path("table.csv").write_text(table)
+    Path("a.csv").write_text(
+        "model,metric,value\na,acc,0.451\na,acc ±,0.0002\nb,acc,0.5\nb,acc ±,0.02\n"
+    )
+    assert [float(row[-1]) for row in init("a.csv")[0]] == [45.1, 0.02, 50, 2]
 
 
 @pytest.mark.parametrize(

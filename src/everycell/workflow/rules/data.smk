@@ -1,6 +1,6 @@
 # Rules that fetch released files.
 from everycell.records.registry import read_part, set_of
-from everycell.sources.fetch import OWN_DATA, OWN_FILE_NOTE
+from everycell.sources.fetch import OWN_DATA, is_own_file
 
 #: Data sets from packages that only one environment has.
 IN_PACKAGES = ("splade-tiny", "minilm", "smollm2")
@@ -55,8 +55,7 @@ if OWN_DATA.is_dir():
     together = {file for files in FETCHED_TOGETHER.values() for file in files}
     for part in sorted(Path("published").glob("*/registry.yaml")):
         for key, entry in read_part(part).files.items():
-            is_own = (entry.note or "").startswith(OWN_FILE_NOTE)
-            if is_own and resource(key) not in together:
+            if is_own_file(entry) and resource(key) not in together:
                 FETCHED_TOGETHER.setdefault(f"own_{set_of(key)}", []).append(resource(key))
 
 

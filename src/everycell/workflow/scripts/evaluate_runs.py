@@ -33,7 +33,7 @@ with ResultJob(snakemake) as job:
         )
         series[params.in_percent] *= 100
         names = (*names_of_system(system), *[collection] * bool(params.judged))
-        tables[names if len(names) > 1 else system] = series
+        tables[names if len(names) > 1 else names[0]] = series
     table = pd.concat(tables, names=params.columns).rename("value")
     left_out = [tuple(key) for key in params.left_out]
     job.write_table(table[~table.index.isin(left_out)].reset_index())
