@@ -169,6 +169,11 @@ def split_measure(heading: str) -> tuple[str, str]:
     return "", ""
 
 
+def is_score(heading: str) -> bool:
+    """Whether a heading is a measure of classification or generation, such as F1."""
+    return _SCORE.fullmatch(heading) is not None
+
+
 def measure_in_corner(
     table: SourceTable, head: int, numbers: Sequence[int], column: int
 ) -> tuple[str, str] | None:

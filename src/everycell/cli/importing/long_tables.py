@@ -32,7 +32,7 @@ def one_value_per_row(table: SourceTable, head: int, notes: list[str]) -> Source
     lower = [label.lower() for label in labels]
     values = next(([lower.index(name)] for name in _VALUES if lower.count(name) == 1), [])
     measures = [column for column, label in enumerate(labels) if is_measure_heading(label)]
-    if table.keys or not values or not measures:
+    if table.keys or table.names or not values or not measures:
         return table
     (value,) = values
     body = table.rows[head:]
