@@ -18,8 +18,11 @@ _UNIT = re.compile(rf"(?<!\s)\s*+[(\[]\s*+(?:in )?(%|[{_ARROWS}])\s*+[)\]]")
 #: Measures without a cut-off that may be next to a collection; others only if it is well known.
 _MEASURE = re.compile("MAP|MRR|nDCG", re.IGNORECASE)
 _RESULT = re.compile(r"(acc|acc_norm|f1|em|exact_match|bleu|rouge[12L])(_stderr)?")
-#: Names of what pandas computes of several values.
-_STATISTICS = {"mean", "std", "median", "min", "max", "count", "sem", "var"}
+#: Names of what pandas and scripts compute of several values.
+STATISTICS = {
+    *("mean", "median", "min", "max", "count"),
+    *("std", "stdev", "sd", "sem", "stderr", "var", "variance"),
+}
 _SCORE = re.compile(r"acc\.?|accuracy|F1|EM|BLEU|ROUGE-[12L]", re.IGNORECASE)
 #: Means over classes, which may be named with a measure, but are no collection.
 _MEANS = ("macro", "micro", "weighted")
@@ -78,7 +81,7 @@ def name_columns(
             for column, (name, collection) in split.items()
         }
         return keys, [free, "metric"]
-    if {key[0].lower() for key in keys.values()} <= _STATISTICS:
+    if {key[0].lower() for key in keys.values()} <= STATISTICS:
         free = "statistic"
     upper, lower = ({key[level] for key in keys.values()} for level in (0, -1))
     counts = [sum(map(is_measure, names)) for names in (upper, lower)]
@@ -164,6 +167,11 @@ def split_measure(heading: str) -> tuple[str, str]:
         if is_at_end and _SCORE.fullmatch(name) and is_collection(collection):
             return name, collection
     return "", ""
+
+
+def is_score(heading: str) -> bool:
+    """Whether a heading is a measure of classification or generation, such as F1."""
+    return _SCORE.fullmatch(heading) is not None
 
 
 def measure_in_corner(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from everycell.cli.printing import echo, pluralise
 
 #: Largest number of claims, and of emphasised values that suggest none, that are listed.
 _LINES = 12
+#: COLUMN=MEASURE; an "=" in brackets belongs to a name, such as P(rel=2)@5.
+_OF_COLUMN = re.compile(r"((?:[^=()]++|\([^()]*+\))++)=(.++)")
 
 
 def import_table(
@@ -50,6 +53,8 @@ def import_table(
 
     It shows each row of the source with the values read from it below.
     """
+    import pandas as pd
+
     from everycell.base.csv_files import csv_text
     from everycell.base.errors import DataError
     from everycell.base.files import write_atomically
@@ -73,8 +78,9 @@ def import_table(
         raise DataError(
             file, fault=f"has {pluralise(len(tables), 'table')}", fix="choose another --number"
         )
-    of_columns = dict(text.split("=", 1) for text in measure or () if "=" in text)
-    of_all = [text for text in measure or () if "=" not in text]
+    matches = {text: _OF_COLUMN.fullmatch(text) for text in measure or ()}
+    of_columns = {match[1]: match[2] for match in matches.values() if match}
+    of_all = [text for text, match in matches.items() if not match]
     if len(of_all) > 1 or (of_columns and not of_all):
         raise RecordError(
             f"--measure names {len(of_all)} measures of all values, expected one; write others as "
@@ -89,7 +95,9 @@ def import_table(
             raise DataError(
                 file, column=column, fault="names no values", fix="correct it in --measure"
             )
-        imported.cells.loc[is_column, "metric"] = name
+        # A deviation remains one of the measure.
+        metrics = [f"{name} {position.role}".strip() for position in imported.positions]
+        imported.cells["metric"] = imported.cells["metric"].mask(is_column, pd.Series(metrics))
     print_imported(imported)
     for note in imported.notes:
         echo(note)
@@ -99,8 +107,9 @@ def import_table(
         _list([f"  {claim.sentence}" for claim in claims])
     _list(faults)
     if out is None:
-        echo(f"To write it: everycell import {shlex.quote(str(file))} table.csv"
-             + (f" --number {number}" if number else ""))  # fmt: skip
+        options = ["--number", str(number)] * bool(number) + ["--names", names or ""] * bool(names)
+        options += [text for name in measure or () for text in ("--measure", name)]
+        echo(f"To write it: everycell import {shlex.join([str(file), 'table.csv', *options])}")
     else:
         out.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(out, csv_text(imported.cells))

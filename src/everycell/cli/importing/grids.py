@@ -43,6 +43,8 @@ class SourceTable:
     caption: str = ""
     #: Number of first columns that all are keys; 0 if the fewest that name the rows are.
     keys: int = 0
+    #: Columns that name the rows, if the user chose them.
+    names: tuple[int, ...] = ()
     #: What was left out of the source, for the user.
     notes: list[str] = field(default_factory=list)
 

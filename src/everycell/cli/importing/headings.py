@@ -17,6 +17,7 @@ from everycell.cli.importing.rows import (
     is_group,
     is_measure,
     is_spanning,
+    repeats_column,
     shorten,
 )
 from everycell.cli.importing.values import (
@@ -88,9 +89,10 @@ def without_sign(cell: SourceCell) -> str:
 
 
 def choose_names(path: object, table: SourceTable, name: str) -> SourceTable:
-    """Table whose rows are named by one column only, which becomes the first."""
+    """Table whose rows are named by one column only."""
     head = count_head(table)
-    labels = [label_of_column(table, head, column) for column in range(len(table.rows[0]))]
+    columns = [column for column in range(len(table.rows[0])) if not repeats_column(table, column)]
+    labels = [label_of_column(table, head, column) for column in columns]
     if labels.count(name) != 1:
         raise DataError(
             path,
@@ -99,9 +101,7 @@ def choose_names(path: object, table: SourceTable, name: str) -> SourceTable:
             expected=f"one column of {shorten(labels)}",
             fix="correct --names",
         )
-    column = labels.index(name)
-    rows = [[row[column], *row[:column], *row[column + 1 :]] for row in table.rows]
-    return replace(table, rows=rows, head=head, keys=1)
+    return replace(table, names=(columns[labels.index(name)],))
 
 
 class RowNames(NamedTuple):
@@ -137,7 +137,7 @@ def name_rows(
     marks = [column for column in texts if _has_marks(table, rows, column)]
     # The last column of labels is complete.
     columns = [column for column in texts if column in [*texts[:-1], *marks]]
-    _fill_down(table, rows, columns, marks)
+    _fill_down(table, rows, table.names or columns, marks)
     leading = [column for number, column in enumerate(texts) if column == texts[0] + number]
     # Names come before numbers of rows and references such as "[1] (2a)".
     # Check marks distinguish rows only together with other columns.
@@ -153,12 +153,20 @@ def name_rows(
             for row in body
         }
 
-    choices = [([column], False) for column in words] + [(sorted(words), False)] * bool(words)
-    choices += [([column], False) for column in leading if column not in [*words, *marks]]
+    # A dash where the source has nothing is no name by itself.
+    complete = [
+        column
+        for column in leading
+        if column not in marks and not any(_is_blank(table.rows[row][column]) for row in body)
+    ]
+    choices = [([column], False) for column in words if column in complete]
+    choices += [(sorted(words), False)] * bool(words)
+    choices += [([column], False) for column in complete if column not in words]
     choices += [(leading, False), (list(texts), False)]
     choices += [([texts[0]], True), (leading, True)] if groups else []
-    if table.keys:
-        choices = [(list(texts)[: table.keys], False)]
+    is_given = bool(table.keys or table.names)
+    if is_given:
+        choices = [(list(table.names) or list(texts)[: table.keys], False)]
     for columns, grouped in choices:
         keys = keys_of(columns, grouped=grouped)
         if len(columns) + grouped == 1:
@@ -166,7 +174,7 @@ def name_rows(
             keys = {row: [name] for row, name in zip(keys, names, strict=True)}
         if _are_unique(keys):
             break
-    if not _are_unique(keys) and not table.keys:
+    if not _are_unique(keys) and not is_given:
         # Below a label that stands once, only the sizes differ.
         _fill_down(table, rows, texts, marks)
         columns, grouped = list(leading), False
@@ -197,7 +205,7 @@ def name_rows(
         column
         for column in texts
         if column not in [*columns, *marks]
-        and not table.keys
+        and not is_given
         and _has_words(table, body, column)
         and _unread_number(table, body, column) is None
         and not _count_numbers(table, body, column)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from everycell.base.errors import DataError
@@ -11,8 +12,10 @@ from everycell.cli.importing.grids import SourceTable, check_size
 from everycell.cli.importing.json_rows import is_result, nested_tables, table_of_rows, to_cell
 from everycell.cli.importing.rows import shorten
 
-#: Keys beside `results` in files of lm-evaluation-harness.
-_HARNESS = {"config", "configs", "config_general", "versions", "n-shot", "model_name"}
+#: Keys beside `results` that only files of lm-evaluation-harness and lighteval have, and the form
+#: of their measures, such as "acc,none". Scripts write `config` too.
+_HARNESS = {"config_general", "versions", "n-shot"}
+_MEASURE_AND_FILTER = re.compile(r"[^\s,]++,[^\s,]++")
 _FORMS = (
     "JSON of lm-evaluation-harness (`results` by task), of a group of HELM (tables with `header` "
     "and `rows`), of a report of ranx (`model_names`), of a task of MTEB (`scores`), objects of "
@@ -37,7 +40,12 @@ def _tables_of_object(path: object, content: dict[str, Any]) -> list[SourceTable
     results = content.get("results")
     if isinstance(results, dict) and (
         _HARNESS & content.keys()
-        or any("," in name for result in results.values() for name in result)
+        or any(
+            _MEASURE_AND_FILTER.fullmatch(name)
+            for result in results.values()
+            if isinstance(result, dict)
+            for name in result
+        )
     ):
         return [_harness_table(path, content)]
     if "model_names" in content:

@@ -9,23 +9,30 @@ from pathlib import Path
 from typing import Any
 
 from everycell.base.errors import DataError
-from everycell.cli.importing.columns import names_collections
+from everycell.cli.importing.columns import STATISTICS, names_collections
 from everycell.cli.importing.grids import SourceTable, check_size
 from everycell.cli.importing.rows import shorten
 from everycell.cli.importing.values import SourceCell
+from everycell.cli.printing import pluralise
 
 #: Largest number of objects in each other.
 _LEVELS = 8
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s?(%|±\s?\d+(\.\d+)?)?")
+_DIGITS = r"(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d++)?+"
+_NUMBER = re.compile(rf"[-+]?+{_DIGITS}\s?+(?:%|±\s?+{_DIGITS}%?+)?+\s?+[*†‡§¶]*+")
+#: Largest number of characters of a text with a number; a mean and its deviation have 51.
+_LONGEST = 80
 #: Names of a level that only hold the next one, and what the names of that are.
 _HOLDERS = {
     **dict.fromkeys(("results", "scores", "metrics", "evaluation", "evaluations"), ""),
     **dict.fromkeys(("models", "systems", "methods", "runs"), "System"),
     **dict.fromkeys(("datasets", "tasks", "benchmarks", "collections"), "Collection"),
 }
-#: Names of a mean and its deviation, and of other statistics.
+#: Names of settings, which are no values beside those of a level above.
+_SETTINGS = {"config", "configs", "args", "params", "hyperparameters", "settings"}
+#: Names of a mean and its deviation.
 _MEAN = {"mean", "std", "stdev", "sd"}
-_STATISTICS = _MEAN | {"median", "min", "max", "count", "sem", "var", "variance", "stderr"}
+#: Names that Weights & Biases adds.
+_OF_WANDB = {"_step", "_runtime", "_timestamp", "_wandb"}
 #: Fields with numbers that name rows if no text does.
 _ORDINALS = {"id", "k", "seed", "fold", "epoch", "step", "layer", "year", "shots", "index"}
 
@@ -44,34 +51,37 @@ def is_result(value: Any) -> bool:
 
 
 def _is_value(value: Any) -> bool:
-    is_text = isinstance(value, str) and len(value) < 40
+    is_text = isinstance(value, str) and len(value) <= _LONGEST
     return is_result(value) or (is_text and _NUMBER.fullmatch(value.strip()) is not None)
 
 
 def table_of_rows(path: object, objects: Sequence[dict[str, Any]]) -> SourceTable:
     """A row per object of names and numbers; without names, the file names its only row.
 
-    MLflow prints a run as an object with its metrics within `data`; names that begin with `_` are
-    those that Weights & Biases adds.
+    MLflow prints a run as an object with its metrics within `data`. A blank does not mean
+    "as above", which it may in a published table.
     """
-    rows = [
-        {"run_name": content["info"].get("run_name"), **content["data"]["metrics"]}
-        if isinstance(content.get("data"), dict)
-        else {name: value for name, value in content.items() if not name.startswith("_")}
-        for content in objects
-    ]
+    rows, notes = _without_internal(
+        [
+            {"run_name": content["info"].get("run_name"), **content["data"]["metrics"]}
+            if isinstance(content.get("data"), dict)
+            else content
+            for content in objects
+        ]
+    )
     names = [*dict.fromkeys(name for row in rows for name in row)]
     check_size(path, len(rows) + 1, len(names) + 1)
-    left_out = Counter(
-        name for row in rows for name, value in row.items() if isinstance(value, dict | list | bool)
-    )
-    values: dict[str, list[Any]] = {
-        name: [row.get(name) for row in rows] for name in names if name not in left_out
-    }
+    left_out: Counter[str] = Counter()
+    values: dict[str, list[Any]] = {name: [row.get(name) for row in rows] for name in names}
+    for name, column in values.items():
+        for index, value in enumerate(column):
+            if isinstance(value, dict | list | bool):
+                left_out[name] += 1
+                column[index] = None
     filled = {
         name: contents
         for name, column in values.items()
-        if (contents := [value for value in column if value not in (None, "")])
+        if (contents := [value for value in column if not _is_missing(value)])
     }
     numbers = [
         name
@@ -80,6 +90,9 @@ def table_of_rows(path: object, objects: Sequence[dict[str, Any]]) -> SourceTabl
     ]
     if not any(map(_is_value, (value for name in numbers for value in filled[name]))):
         raise KeyError
+    notes += _note(left_out, "are lists, objects, true or false")
+    if empty := [name for name in names if name not in (*filled, *left_out)]:
+        notes.append(f"Not imported, since they are empty: {shorten(empty)}.")
     texts = [name for name in filled if name not in numbers]
     if not texts and len(rows) == 1:
         texts, values["system"] = ["system"], [Path(str(path)).stem]
@@ -90,14 +103,37 @@ def table_of_rows(path: object, objects: Sequence[dict[str, Any]]) -> SourceTabl
             raise DataError(
                 path, fault="has objects without a name", fix="add a field such as `system`"
             )
-    heading = [*texts, *numbers]
-    table = [heading, *zip(*(values[name] for name in heading), strict=True)]
-    cells = [[to_cell(value) for value in row] for row in table]
-    notes = _note(left_out, "are lists, objects, true or false")
-    notes += _note(
-        Counter([name for name in values if name not in (*filled, "system")]), "are empty"
+    table = [[to_cell(name) for name in [*texts, *numbers]]]
+    for index in range(len(rows)):
+        row_names, results = (
+            [values[name][index] for name in fields] for fields in (texts, numbers)
+        )
+        cells = [*map(to_cell, results)]
+        if not all(map(_is_missing, row_names)):
+            missing = SourceCell("–")
+            cells[:0] = [missing if _is_missing(name) else to_cell(name) for name in row_names]
+        elif all(map(_is_missing, results)):
+            continue
+        else:
+            raise DataError(
+                path, f"object {index + 1}", fault="has no name", fix=f"add {shorten(texts)}"
+            )
+        table.append(cells)
+    return SourceTable(table, head=1, notes=notes)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _without_internal(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Objects without names that begin with `_`, and a note on those that only scripts write."""
+    internal = Counter(name for row in rows for name in row if name.startswith("_"))
+    notes = _note(
+        Counter({name: count for name, count in internal.items() if name not in _OF_WANDB}),
+        "begin with _",
     )
-    return SourceTable(cells, head=1, notes=notes)
+    return [{name: row[name] for name in row if name not in internal} for row in rows], notes
 
 
 def nested_tables(path: object, content: dict[str, Any]) -> list[SourceTable]:
@@ -105,11 +141,13 @@ def nested_tables(path: object, content: dict[str, Any]) -> list[SourceTable]:
 
     Single numbers beside a table, such as a seed, are left out.
     """
-    content = {name: value for name, value in content.items() if not name.startswith("_")}
     if rows := _rows_of_frame(content):
         return [table_of_rows(path, rows)]
+    (content,), notes = _without_internal([content])
     rows_by_depth: dict[int, dict[tuple[str, ...], dict[str, Any]]] = {}
-    left_out: Counter[str] = Counter()
+    has_holder = any(name.lower() in _HOLDERS for name in content)
+    left_out = Counter(name for name in content if has_holder and name.lower() in _SETTINGS)
+    content = {name: value for name, value in content.items() if name not in left_out}
     lists: dict[str, list[Any]] = {}
     for (*keys, name), value in _entries(path, content, ()):
         if _is_value(value):
@@ -127,7 +165,7 @@ def nested_tables(path: object, content: dict[str, Any]) -> list[SourceTable]:
         left_out.update([*rows_by_depth.pop(0, {(): {}})[()]])
         left_out.update({name: len(rows) for name, rows in lists.items()})
         lists = {}
-    notes = _note(left_out, "are beside the values")
+    notes += _note(left_out, "are beside the values")
     tables = [_nested_table(path, rows_by_depth[depth], notes) for depth in sorted(rows_by_depth)]
     tables += [table_of_rows(path, rows) for rows in lists.values()]
     if not tables:
@@ -162,7 +200,7 @@ def _entries(
         if isinstance(value, dict) and "mean" in value and value.keys() <= _MEAN:
             yield (*keys, name), _with_deviation(**value)
             continue
-        if isinstance(value, dict) and value and value.keys() <= _STATISTICS:
+        if isinstance(value, dict) and value and value.keys() <= STATISTICS:
             raise KeyError
         # Weights & Biases describes files by objects with a type.
         if isinstance(value, dict) and "_type" not in value:
@@ -209,5 +247,5 @@ def _nested_table(
 def _note(left_out: Counter[str], reason: str) -> list[str]:
     if not left_out:
         return []
-    entries = f"{left_out.total()} {'entry' if left_out.total() == 1 else 'entries'}"
-    return [f"Not imported, since they {reason}: {shorten(left_out)} ({entries})."]
+    count = pluralise(left_out.total(), "value")
+    return [f"Not imported, since they {reason}: {shorten(left_out)} ({count})."]

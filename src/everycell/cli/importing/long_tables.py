@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from everycell.cli.importing.columns import STATISTICS
 from everycell.cli.importing.grids import SourceTable
 from everycell.cli.importing.headings import (
     is_collection_heading,
@@ -11,11 +13,13 @@ from everycell.cli.importing.headings import (
     is_system_heading,
     label_of_column,
 )
-from everycell.cli.importing.values import SourceCell, split_cell
+from everycell.cli.importing.values import SourceCell, is_numeric, split_cell
 from everycell.records.cells import DESCRIPTION
 
 #: Headings of values, the surest first.
 _VALUES = ("value", "score", "result")
+#: A decimal separator; a comma before three digits may separate thousands.
+_DECIMALS = re.compile(r"\.|,(?!\d{3}\b)")
 
 
 def one_value_per_row(table: SourceTable, head: int, notes: list[str]) -> SourceTable:
@@ -28,7 +32,7 @@ def one_value_per_row(table: SourceTable, head: int, notes: list[str]) -> Source
     lower = [label.lower() for label in labels]
     values = next(([lower.index(name)] for name in _VALUES if lower.count(name) == 1), [])
     measures = [column for column, label in enumerate(labels) if is_measure_heading(label)]
-    if table.keys or not values or not measures:
+    if table.keys or table.names or not values or not measures:
         return table
     (value,) = values
     body = table.rows[head:]
@@ -36,6 +40,13 @@ def one_value_per_row(table: SourceTable, head: int, notes: list[str]) -> Source
     joined = {value, value + 1, value + 2} if deviation else {value}
     candidates = [column for column in range(len(labels)) if column not in joined]
     keys = [column for column in candidates if _is_key(body, labels, column, value)]
+    names = [column for column in keys if column not in measures]
+    if lower[value] != "value" and (not names or _are_unique(body, names)):
+        # `Score` and `Baseline` may also be two columns of values.
+        known = {*STATISTICS, *DESCRIPTION, "column 1"}
+        unknown = [column for column in candidates if lower[column] not in known]
+        if any(_has_decimals(body, column) for column in unknown):
+            return table
     settings = [column for column in candidates if column not in keys]
     for column in [*settings]:
         if _are_unique(body, keys):
@@ -45,7 +56,7 @@ def one_value_per_row(table: SourceTable, head: int, notes: list[str]) -> Source
             keys.append(column)
             settings.remove(column)
     if left_out := [labels[column] for column in settings if _signs(body, column) - {"↑", "↓"}]:
-        notes.append(f"Not imported, since these are not values: {', '.join(left_out)}.")
+        notes.append(f"Not imported, beside {labels[value]}: {', '.join(left_out)}.")
     columns = [*sorted(keys), value]
     rows = [[row[column] for column in columns] for row in table.rows]
     # A single heading that names no key.
@@ -90,6 +101,12 @@ def _is_setting(body: Sequence[Sequence[SourceCell]], column: int) -> bool:
     """Whether a column has only numbers, arrows or blank cells, or one name for all rows."""
     cells = [row[column] for row in body if row[column].text not in ("", "↑", "↓")]
     return all(map(split_cell, cells)) or len(_signs(body, column)) == 1
+
+
+def _has_decimals(body: Sequence[Sequence[SourceCell]], column: int) -> bool:
+    """Whether a column has a number with decimals."""
+    cells = (split_cell(row[column]) for row in body)
+    return any(cell and is_numeric(cell[0]) and _DECIMALS.search(cell[0].text) for cell in cells)
 
 
 def _with_deviation(cell: SourceCell, deviation: SourceCell) -> SourceCell:

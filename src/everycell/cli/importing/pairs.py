@@ -18,7 +18,8 @@ def split_columns(table: SourceTable, head: int, notes: list[str]) -> SourceTabl
     widths = {
         column: len(names)
         for column in range(1, len(table.rows[0]))
-        if (names := _names(table.rows[head - 1][column].text))
+        if column not in table.names
+        and (names := _names(table.rows[head - 1][column].text))
         and _has_parts(table, head, column, len(names))
     }
     if not widths:
@@ -42,7 +43,8 @@ def split_columns(table: SourceTable, head: int, notes: list[str]) -> SourceTabl
             else:
                 cells += [cell] * width
         rows.append(cells)
-    return SourceTable(rows, table.head, table.caption, table.keys)
+    names = tuple(sum(widths.get(left, 1) for left in range(column)) for column in table.names)
+    return replace(table, rows=rows, names=names)
 
 
 def split_row_names(table: SourceTable, head: int) -> SourceTable:
@@ -70,7 +72,10 @@ def split_row_names(table: SourceTable, head: int) -> SourceTable:
             texts = [text for text in match.groups() if text] if match else [cell.text, "–"]
             cells = [replace(cell, text=text, source=text) for text in texts]
         rows.append([*row[:column], *cells, *row[column + 1 :]])
-    return SourceTable(rows, table.head, table.caption, keys=column + 2)
+    if not table.names:
+        return replace(table, rows=rows, keys=column + 2)
+    columns = [name + (name > column) for name in table.names if name != column]
+    return replace(table, rows=rows, names=(*columns, column, column + 1))
 
 
 def _names(heading: str) -> list[str]:

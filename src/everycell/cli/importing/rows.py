@@ -38,6 +38,11 @@ def spans_columns(table: SourceTable, row: int, column: int) -> bool:
     return any(cell is cells[column] for cell in beside)
 
 
+def repeats_column(table: SourceTable, column: int) -> bool:
+    """Whether a column is that before it: one column of the page, which spans two of the source."""
+    return column > 0 and all(row[column] is row[column - 1] for row in table.rows)
+
+
 def name_of(table: SourceTable, row: int) -> str:
     """Text that tells a row from more: its first one."""
     return _text_of(table.rows[row])

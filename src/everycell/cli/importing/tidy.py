@@ -11,6 +11,7 @@ import pandas as pd
 from everycell.base.errors import DataError
 from everycell.cli.importing.columns import (
     is_in_percent,
+    is_score,
     measure_in_corner,
     name_columns,
     names_collections,
@@ -29,6 +30,7 @@ from everycell.cli.importing.rows import (
     is_spanning,
     name_of,
     refuse_second_heading,
+    repeats_column,
     repeats_heading,
     shorten,
     spans_columns,
@@ -101,7 +103,8 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
         refuse_second_heading(path, table, head, row, texts, numbers)
     body = _check_unread(path, table, head, body, numbers, parts, notes)
     body = _without_numbers_across(table, body, numbers, parts, notes)
-    if texts and not table.keys and split_measure(label_of_column(table, head, texts[0]))[0]:
+    is_chosen = bool(table.keys or table.names)
+    if texts and not is_chosen and split_measure(label_of_column(table, head, texts[0]))[0]:
         cells = [parts[row, texts[0]] for row in body]
         if all(cell and is_numeric(cell[0]) for cell in cells):
             raise DataError(
@@ -208,8 +211,9 @@ def _kinds_of_columns(
     is_number = {position: bool(cell) and is_numeric(cell[0]) for position, cell in parts.items()}
     deciding = [row for row in body if any(is_number[row, column] for column in columns)]
     for column in columns:
-        if column and all(row[column] is row[column - 1] for row in table.rows):
-            continue  # One column of the page, which spans two of the source.
+        if repeats_column(table, column):
+            continue
+        label = label_of_column(table, head, column)
         cells = [parts[row, column] for row in body]
         if not any(cell != [] for cell in cells) or (texts and all(map(_is_empty, cells))):
             # Blank columns below a heading across columns, or without one, only separate others.
@@ -217,7 +221,7 @@ def _kinds_of_columns(
                 table.rows[row][column].text and not spans_columns(table, row, column)
                 for row in range(head)
             ):
-                empty.append(label_of_column(table, head, column))
+                empty.append(label)
             continue
         unread = sum(
             parts[row, column] is None and not spans_columns(table, row, column) for row in deciding
@@ -225,12 +229,22 @@ def _kinds_of_columns(
         numeric = [cell[0] for cell in cells if cell and is_numeric(cell[0])]
         has_times = any(is_time(table.rows[row][column].text) for row in body)
         is_of_times = has_times and all(map(is_duration, numeric))
-        is_key = column < table.keys
+        is_key = column < table.keys or column in table.names
         is_value = (len(numeric) > unread and not is_of_times and not is_key) or (
-            len(numeric) > 0 and is_measure(label_of_column(table, head, column))
+            len(numeric) > 0 and is_measure(label)
         )
-        # The first column names the rows, even by years or sizes, and so do known keys.
-        (numbers if texts and is_value and column >= table.keys else texts).append(column)
+        # The first column names the rows, even by years or sizes, and so do known keys; measures
+        # may stand before a column that the user chose.
+        is_first = not texts and not (table.names and (is_measure(label) or is_score(label)))
+        (numbers if is_value and not is_first and not is_key else texts).append(column)
+    if table.names and not numbers:
+        # Only the first column has numbers.
+        numbers = [
+            column
+            for column in texts[:1]
+            if column not in table.names and any(is_number[row, column] for row in body)
+        ]
+        texts = [column for column in texts if column not in numbers]
     if empty:
         notes.append(f"Not imported, since it is empty: {shorten(empty)}.")
     return texts, numbers

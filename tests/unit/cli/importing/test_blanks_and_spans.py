@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from command_line import call, refused
 
@@ -230,6 +231,39 @@ def test_import_names(tmp_path, suffix, options, key, first):
     written = (tmp_path / "out.csv").read_text().splitlines()
     assert code == 0 and written[:2] == [f"{key},metric,value", f"{first},MAP,.1"]
     assert ("add --names 'Short name'" in out) == (not options)
+
+
+SPANS = (
+    "<table><tr><th>Year<th>System<th>MAP<th>P@5</tr><tr><td>2019<td>BM25<td>.1<td>.2</tr>"
+    "<tr><td>2020<td>QL<td>.3<td>.4</tr>{}</table>"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "metrics"),
+    [
+        ("Year,System,MAP\n2019,BM25,.1\n2020,QL,.2\n", "MAP"),
+        ("alpha,k,System,MAP\n.1,a,BM25,.1\n.2,b,QL,.2\n", "MAP"),
+        ("seed,System,value\n1,BM25,.1\n2,QL,.2\n", "value"),
+        # Measures may stand first.
+        ("P@5,System,MAP\n.3,BM25,.1\n.4,QL,.2\n", "P@5 MAP"),
+        ("F1,System,Time\n.3,BM25,.1\n.4,QL,.2\n", "F1 Time"),
+        ("Share,System\n.3,BM25\n.4,QL\n", "Share"),
+        (SPANS.format(""), "MAP P@5"),
+        (SPANS.format("<tr><td>2021<td colspan=2>not run<td>.5</tr>"), "MAP P@5"),
+        (SPANS.format("").replace("<th>System", "<th colspan=2>System")
+         .replace("<td>BM25", "<td colspan=2>BM25").replace("<td>QL", "<td colspan=2>QL"),
+         "MAP P@5"),
+    ],
+)  # fmt: skip
+def test_import_names_after_numbers(tmp_path, text, metrics):
+    """A column before the chosen one does not become one of values."""
+    path = tmp_path / ("a.html" if text.startswith("<") else "a.csv")
+    path.write_text(text)
+    code, _, err = call("import", str(path), str(tmp_path / "out.csv"), "--names", "System")
+    cells = pd.read_csv(tmp_path / "out.csv", dtype=str)
+    assert (code, err) == (0, "") and [*cells["system"].unique()][:2] == ["BM25", "QL"]
+    assert [*cells["metric"].unique()] == metrics.split()
 
 
 @pytest.mark.parametrize(("name", "fault"), [("Kind", "same name"), ("Names", "of 0 columns")])

@@ -1,6 +1,7 @@
 """`everycell import`: tables in the forms in which papers and repositories have them."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -480,6 +481,34 @@ def test_import_columns_of_tasks(folder, task):
     assert imported("t.md", text)["org/m", "GSM8K", "value ±"] == "1"
     assert imported("t.md", text.replace(" ± 1", ""))["org/m", task] == "71"
     assert imported("t.md", text, "--measure", "acc")["org/m", task, "acc"] == "71"
+
+
+@pytest.mark.parametrize(
+    ("measure", "column", "name"),
+    [("acc", "ARC", "acc_norm"), ("P(rel=2)@5", "R(k=1)", "nDCG(dcg='exp-log2')@10")],
+)
+def test_import_measures_of_columns(folder, measure, column, name):
+    """A deviation keeps its role; an equals sign in brackets is part of a name."""
+    text = f"|Model|GSM8K|{column}|\n|-|-|-|\n|a|.1 ± .02|.2 ± .03|\n|b|.3|.4|\n"
+    values = imported("t.md", text, "--measure", measure, "--measure", f"{column}={name}")
+    metrics = {keys[1:]: value for keys, value in values.items() if keys[0] == "a"}
+    assert metrics == {
+        ("GSM8K", measure): ".1", ("GSM8K", f"{measure} ±"): ".02",
+        (column, name): ".2", (column, f"{name} ±"): ".03",
+    }  # fmt: skip
+
+
+def test_import_command_to_write(folder):
+    """The printed command has the options of this one, as a shell reads them."""
+    table = "|Team|Run name|A|B|\n|-|-|-|-|\n|ab|my run|.1|.2|\n|cd|run|.3|.4|\n"
+    (folder / "a b.md").write_text(f"{table}\n{table}")
+    options = ["--number", "2", "--names", "Run name"]
+    options += ["--measure", "acc", "--measure", "B=it's"]
+    out = call("import", "a b.md", *options)[1]
+    (line,) = (line for line in out.splitlines() if line.startswith("To write it: everycell "))
+    words = shlex.split(line.removeprefix("To write it: everycell "))
+    assert words == ["import", "a b.md", "table.csv", *options]
+    assert call(*words)[0] == 0
 
 
 def test_import_columns_of_tasks_and_results_of_harness(folder):

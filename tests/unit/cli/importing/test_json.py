@@ -42,7 +42,8 @@ def imported(text: str, *options: str) -> tuple[list[str], dict[tuple[str, ...],
     code, out, err = call("import", "a.json", "out.csv", "--force", *options)
     assert (code, err) == (0, "")
     cells = pd.read_csv("out.csv", dtype=str, keep_default_na=False)
-    *names, value = cells
+    cells = cells.drop(columns=["unit", "marker"], errors="ignore")
+    *names, _ = cells
     return names, {tuple(key): text for *key, text in cells.to_numpy().tolist()}, out
 
 
@@ -50,7 +51,7 @@ def test_import_json_models():
     names, values, out = imported(json.dumps(MODELS | {"seed": 42, "host": "a"}))
     assert names == ["system", "metric"] and len(values) == 4
     assert values["org/hate", "f1_macro"] == "0.6"
-    assert "short_name, confusion, ok, host, seed (6 entries)" in out
+    assert "short_name, confusion, ok, host, seed (6 values)" in out
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,79 @@ def test_import_json_records(is_lines):
     names, values, out = imported(lines if is_lines else json.dumps(RECORDS))
     assert names == ["model", "collection", "metric"] and len(values) == 6
     assert values["A", "hr", "F1"] == "0.25" and values["A", "hr", "rank"] == "2"
-    assert "ci, per (2 entries)" in out and "since they are empty: lr (1 entry)" in out
+    assert "ci, per (2 values)" in out and "since they are empty: lr." in out
+
+
+@pytest.mark.parametrize("missing", [{}, {"model": None}, {"model": " "}, {"model": [1]}])
+@pytest.mark.parametrize("first", ["A", "BERT"])
+def test_import_json_missing_name(missing, first):
+    """A name that a record lacks is not that of the record above."""
+    records = [
+        {"model": first, "prompt": "few", "acc": 0.1},
+        {**missing, "prompt": "zero", "acc": 0.2},
+        {"model": "GPT", "prompt": "few", "acc": 0.3},
+        {"config": {"k": 1}},
+    ]
+    names, values, out = imported(json.dumps(records))
+    assert names == ["model", "prompt", "metric"] and 'do not mean "as above": model' in out
+    assert values["–", "zero", "acc"] == "0.2" and len(values) == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "cells"),
+    [
+        ({"mean": 0.8234567890123456, "std": 0.01234567890123456},
+         {"": "0.8234567890123456", " ±": "0.01234567890123456"}),
+        ({"mean": 0.5, "std": 1e-05}, {"": "0.5", " ±": "1e-05"}),
+        ("0.5 ± .1%", {"": "0.5", " ±": ".1"}),
+        ("0.03*", {"": "0.03"}),
+    ],
+)  # fmt: skip
+def test_import_json_number_as_text(value, cells):
+    """Digits, exponents and signs of significance decide nothing."""
+    _, values, _ = imported(json.dumps({"a": {"RR": value}, "b": {"RR": 0.1}}))
+    assert values == {("a", f"RR{role}"): text for role, text in cells.items()} | {
+        ("b", "RR"): "0.1"
+    }
+
+
+@pytest.mark.parametrize("other", [True, [0.1], {"x": 0.1}])
+def test_import_json_cell_without_number(other):
+    """Only the cell that has no number is left out, and the line counts it."""
+    records = [{"seed": 1, "p": "0.03*"}, {"seed": 2, "p": "0.04"}, {"seed": 3, "p": other}]
+    names, values, out = imported(json.dumps(records))
+    assert (
+        values == {("1", "p"): "0.03", ("2", "p"): "0.04"} and "true or false: p (1 value)" in out
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"m": "a", "RR": 0.1, "_step": 5, "_f1": 0.3}, {"m": "b", "RR": 0.2}],
+        {"_step": 5, "_f1": 0.3, "a": {"RR": 0.1}, "b": {"RR": 0.2}},
+    ],
+)
+def test_import_json_internal_names(content):
+    """Fields of scripts that are left out are named, unlike those of Weights & Biases."""
+    _, values, out = imported(json.dumps(content))
+    assert len(values) == 2 and "begin with _: _f1 (1 value)." in out
+
+
+@pytest.mark.parametrize(
+    ("beside", "names"),
+    [
+        ({"config": {"k": 10}}, ["system", "metric"]),
+        ({"model_name": "x", "config": {"model": "x"}}, ["system", "metric"]),
+        ({"versions": {"bm25": 1}}, ["system", "collection", "metric"]),
+        ({"n-shot": {"bm25": 0}}, ["system", "collection", "metric"]),
+    ],
+)
+def test_import_json_results_of_a_script(beside, names):
+    """`results` and `config` do not make it a file of lm-evaluation-harness."""
+    results = {"bm25": {"RR": 0.1}, "e5": {"RR": 0.2}}
+    header, values, _ = imported(json.dumps({"results": results, **beside}))
+    assert header == names and [*values.values()] == ["0.1", "0.2"]
 
 
 def test_import_json_mteb():
@@ -111,12 +184,13 @@ def test_import_json_depths():
         ("{}\n[] []", "line 2 is not JSON"),
         ('{"a":\n1}\n{"a": 1}', "is not JSON (line 3"),
         ('[{"a": 0.1}, {"a": 0.2}]', "without a name"),
+        ('[{"m": "a", "x": 1}, {"x": 2.5}]', "has no name"),
         ('{"a":' * 12 + "1" + "}" * 12, "objects in each other"),
         ('{"a":' * 100_000 + "1" + "}" * 100_000, "nested too deeply"),
         ('{"m": {"a": [1, 2]}}', "a list of objects"),
         ('[{"m": "a", "x": 1}, {"m": "a", "x": 2.5}]', "the same name"),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_import_json_unread(text, message):
     Path("a.json").write_text(text)

@@ -164,6 +164,25 @@ def test_import_row_per_value(text, header, row):
     assert len(rows) == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "header", "count"),
+    [
+        ("Metric,Score,Baseline\nMAP,.5,.4\nP@5,.3,.2\n", "metric,system", 4),
+        ("Metric,System A,Result\nMAP,.5,.4\nP@5,.3,.2\n", "metric,system", 4),
+        ("Metric;Baseline;Score\nMAP;0,5;0,45\nP@5;0,3;0,2\n", "metric,system", 4),
+        # Deviations, whole numbers and repeated names tell a row per value.
+        ("Metric,Score,std\nMAP,.5,.1\nP@5,.3,.2\n", "metric", 2),
+        ("Metric,Score,Topics\nMAP,.5,1\nP@5,.3,\"1,250\"\n", "metric", 2),
+        ("Task,Metric,Score,Hours\nNQ,MAP,.5,1.5\nNQ,P@5,.3,2.5\n", "collection,metric", 2),
+    ],
+)  # fmt: skip
+def test_import_scores_beside_values(text, header, count):
+    """`Score` is the only column of values unless another one may be; no value is a setting."""
+    columns, rows, out = imported("a.csv", text)
+    assert columns == [*header.split(","), "value"] and len(rows) == count
+    assert ("Not imported, beside" in out) is (count == 2)
+
+
 def test_import_groups_below_levels_in_csv():
     """A group below two rows of headings is no name of rows."""
     text = ",DL31,DL31\nModel,MAP,P@5\nSparse,,\nBM25,.1,.2\nDense,,\nE5,.3,.4\n"
