@@ -1,9 +1,9 @@
 """Fixtures of all tests: the checkout and the mirror; skips are failures in CI.
 
 A skip hides a check. So the closing lines count the skipped tests by reason, and with
-``EVERYCELL_CI=1`` a skip is a failure. Only four kinds of tests may then still skip: those that
+``EVERYCELL_CI=1`` a skip is a failure. Only five kinds of tests may then still skip: those that
 need released data, where no mirror is, those that need a newer Python, which .ci/run cannot
-install, those that need lime, which is not in the locks, and slow ones after the time of
+install, those that need lime, which is not in the locks, or R, and slow ones after the time of
 ``--slow-until``.
 """
 
@@ -22,6 +22,9 @@ from harness import (
     skip_if_late,
     skip_reason,
 )
+
+# Its settings are those of the papers of the repository, in which it is imported first.
+import everycell.config  # noqa: F401
 
 # Tables are as wide as COLUMNS says, which the shell or the runner of the tests may set.
 os.environ.pop("COLUMNS", None)

@@ -17,6 +17,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 NEEDS_DATA = "needs released data: set EVERYCELL_MIRROR"
 NEEDS_PYTHON = "needs Python 3.12 or 3.13 beside 3.11"
 NEEDS_LIME = "needs the package lime: see bench/lime_peer.py"
+NEEDS_R = "needs Rscript"
 NO_TIME = "no time left for slow tests: run them with 'make test'"
 #: Marks of tests that are left out where no time is left.
 SLOW = ("slow", "page", "cluster")
@@ -83,7 +84,7 @@ def fail_on_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
         return
     if reason.startswith(NEEDS_DATA) and find_mirror() is None:
         return
-    if reason.startswith((NEEDS_PYTHON, NEEDS_LIME, NO_TIME)):
+    if reason.startswith((NEEDS_PYTHON, NEEDS_LIME, NEEDS_R, NO_TIME)):
         return
     report.outcome = "failed"
     report.longrepr = (

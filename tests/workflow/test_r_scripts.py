@@ -7,6 +7,7 @@ import zipfile
 
 import pytest
 from command_line import call
+from harness import NEEDS_R
 from workflow.project import Project
 
 TABLE = "system,measure,value\nBM25,MAP,0.25\nBM25,P@10,0.40\nRM3,MAP,0.35\nRM3,P@10,0.50\n"
@@ -23,7 +24,7 @@ write.csv(values, commandArgs(trailingOnly = TRUE)[1], row.names = FALSE)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("Rscript") is None, reason="needs Rscript")
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason=NEEDS_R)
 def test_script_in_r(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in {"t.csv": TABLE, "scores.csv": SCORES, "my means.R": SCRIPT}.items():
