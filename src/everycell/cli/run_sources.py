@@ -61,7 +61,7 @@ def source_from_runs(
     published_cells = cells
     names_of: dict[str, list[str]] = {}
     if len(keys) > 2:
-        # Several columns name a system together; those that are always the same need no names.
+        # Several columns name a system together; those that are always the same may be left out.
         varying = varying or system_columns[-1:]
         keys = [SEVERAL.join(varying), "metric"]
         names = [SEVERAL.join(row) for row in cells[varying].to_numpy().tolist()]
@@ -76,7 +76,11 @@ def source_from_runs(
         notes.extend([note] * bool(note))
         return file
 
+    full_names = {SEVERAL.join(row): name for name, row in names_of.items()}
     named_runs = [_split_name(run, judged) for run in runs]
+    named_runs = [
+        run._replace(system=full_names.get(run.system or "", run.system)) for run in named_runs
+    ]
     if len({run.path for run in named_runs}) < len(runs):
         raise RecordError("--runs lists the same run twice; list each run once.")
     named_runs = [run._replace(file=convert(run.path, is_run=True)) for run in named_runs]

@@ -502,7 +502,7 @@ def test_init_systems_of_two_columns(folder):
     rows = [f"T,{s},{p},AP,0.71\n" for s in ("A", "B") for p in ("few", "zero-shot")]
     (folder / "table.csv").write_text("track,system,prompt,metric,value\n" + "".join(rows))
     (folder / "a_zero_shot.run").write_text((folder / "second.run").read_text())
-    runs = ["--runs", "A / few=first.run", "a_zero_shot.run", "b few=bm25.run"]
+    runs = ["--runs", "T / A / few=first.run", "a_zero_shot.run", "b few=bm25.run"]
     code, out, err = call("init", "smith2026", "--table", "table.csv", *runs, *RUNS[3:])
     assert (code, err) == (0, "") and "Not run: B, zero-shot." in out
     repository = folder / "smith2026"
