@@ -206,7 +206,7 @@ def _find_faults(results: Path, overrides: Path | None) -> _Findings:
     ]
     if has_page and not os.path.lexists(results / LINEAGE):
         faults.append(
-            f"{results / LINEAGE}, written with the page, is missing; run `everycell page`."
+            f"{results / LINEAGE} is missing; write it, and the page, with `everycell page`."
         )
     # An untrusted result counts as not run, so the page differs in consequence.
     if has_page and any(result.faults for result in all_results):
