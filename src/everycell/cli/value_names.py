@@ -13,12 +13,9 @@ from everycell.cli.printing import list_first, pluralise
 from everycell.cli.table_sources import SECOND_NUMBER
 from everycell.trec.runs import normalise_name
 
-#: Model among the arguments that lm-evaluation-harness records, unless others change the model.
-_MODEL = re.compile(
-    r"(?!.*(?:peft|delta|gguf_file|subfolder|\w*gptq\w*|quanti\w+)=)"
-    r"(?!.*revision=(?!main\b))(?!.*load_in_\w+=(?!False\b))"
-    r"(?:.*,)?(?:pretrained|model|model_name)=([^,]+)(?:,.*)?"
-)
+#: Arguments of lm-evaluation-harness that name a model, and those by which it is another one.
+_MODELS = ("pretrained", "model", "model_name")
+_CHANGES = ("peft", "delta", "gguf", "subfolder", "gptq", "quanti")
 #: Versions of a task and of its prompt behind a name, of which a version alone is another task.
 _VERSION = re.compile(r"\d++(?:\.\d++)++")
 #: Parts of tasks, by which tools name what papers name by the task.
@@ -104,16 +101,27 @@ def _subtasks(own: pd.Series, published: pd.Series) -> dict[str, str]:
     }
 
 
+def _loaded_model(name: str) -> str:
+    """Model among the arguments that lm-evaluation-harness records, unless others change it."""
+    parts = (argument.partition("=") for argument in name.split(","))
+    arguments = {key: value for key, _, value in parts}
+    is_changed = any(
+        any(part in key for part in _CHANGES)
+        or (key.startswith("load_in_") and value != "False")
+        or (key == "revision" and value != "main")
+        for key, value in arguments.items()
+    )
+    return "" if is_changed else next(filter(None, map(arguments.get, _MODELS)), "")
+
+
 def _name_of_model(name: str) -> str:
     """Model that lm-evaluation-harness loads, such as org/model of `pretrained=org/model`."""
-    match = _MODEL.fullmatch(name)
-    return normalise_name(match[1]) if match else ""
+    return normalise_name(_loaded_model(name))
 
 
 def _last_name(name: str) -> str:
     """Model that lm-evaluation-harness loads, without its organisation or folder."""
-    match = _MODEL.fullmatch(name)
-    return normalise_name(match[1].rstrip("/").split("/")[-1]) if match else ""
+    return normalise_name(_loaded_model(name).rstrip("/").split("/")[-1])
 
 
 def _name_without_organisation(name: str) -> str:
