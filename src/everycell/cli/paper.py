@@ -72,7 +72,10 @@ Measures = Annotated[
     typer.Option(help="PUBLISHED=MEASURE, if ir_measures has another name for the measure."),
 ]
 LeaveOutOthers = Annotated[
-    bool, typer.Option(help="Leave out values of --values that the table does not have.")
+    bool,
+    typer.Option(
+        "--leave-out-others", help="Leave out values of --values that the table does not have."
+    ),
 ]
 #: Options that take all arguments up to the next option.
 GREEDY = ("--runs", "--qrels", "--measures", "--values")
