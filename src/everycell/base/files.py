@@ -27,7 +27,7 @@ STORAGE = {
     *(errno.EHOSTDOWN, errno.EREMOTEIO),
 }
 #: Error of a pipe, a device or a file of the kernel under the name of a file.
-NOT_REGULAR = "it is not a regular file; replace it by one"
+NOT_REGULAR = "it is not a regular file; replace it with one"
 _ADVICE = {
     **dict.fromkeys(STORAGE, "check the disk or the network file system"),
     **dict.fromkeys(NO_SPACE, "free some space, or raise the size limit (ulimit -f, quota)"),

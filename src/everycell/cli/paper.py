@@ -228,7 +228,9 @@ def _table_source(
     from everycell.cli.value_sources import source_from_values
 
     if leave_out_others and not values:
-        raise RecordError("--leave-out-others concerns --values; give them, or leave it out.")
+        raise RecordError(
+            "--leave-out-others applies to --values; add --values, or remove the option."
+        )
     if not (runs or qrels or table or values or measures or script):
         example = [f"{name}={EXAMPLE / name.lower()}.run" for name in ("First", "Second")]
         qrels, table = [str(EXAMPLE / "qrels.txt")], EXAMPLE / "table_1.csv"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import math
-import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from everycell.base.file_kinds import recognise_file
 from everycell.base.files import sha256
 from everycell.base.text_files import read_text_file
 from everycell.cli.importing.grids import SourceTable, read_tables
-from everycell.cli.importing.headings import is_collection_heading
+from everycell.cli.importing.headings import is_collection_heading, is_system_heading
 from everycell.cli.importing.tidy import import_table
 from everycell.cli.importing.values import SourceCell, is_numeric, split_cell
 from everycell.cli.named_files import path_and_name
@@ -37,11 +36,6 @@ from everycell.cli.value_names import READINGS, match_names
 from everycell.records.cells import DESCRIPTION, RecordError, as_number, cell_lines, key_columns
 from everycell.records.spellings import is_missing
 from everycell.trec.runs import normalise_name
-
-#: Columns of systems in results, by their heading.
-_SYSTEMS = re.compile(
-    r"(models?|systems?|methods?|approach(es)?|runs?)(_?name)?|name", re.IGNORECASE
-)
 
 #: With more files than these, there is one note for all instead of one per file.
 _MOST_NOTES = 12
@@ -192,6 +186,12 @@ def _keys_of_names(
     return keys_by_name
 
 
+def _names_systems(column: str) -> bool:
+    """Whether a column of results has names of systems, as `run_name` and `name` too."""
+    column = column.lower()
+    return column == "name" or is_system_heading(column.removesuffix("name").removesuffix("_"))
+
+
 def _with_system(
     path: Path, part: pd.DataFrame, keys: Sequence[str], names: dict[str, str]
 ) -> pd.DataFrame:
@@ -199,7 +199,7 @@ def _with_system(
     own = [
         key
         for key in key_columns(part)
-        if key in names or (key not in keys and _SYSTEMS.fullmatch(key))
+        if key in names or (key not in keys and _names_systems(key))
     ]
     systems = [*part[own].drop_duplicates().agg(" / ".join, axis="columns")] if own else []
     if len(systems) > 1:
