@@ -227,9 +227,9 @@ def refuse_placeholders(project: Path) -> None:
     if lines:
         raise ReceiptError(
             f"{'; '.join(lines)}: as in the templates, so no deposit was written; write title, "
-            "authors, reference and licence of the paper in paper.yaml, and authors, paper and "
-            "licence of the data in registry.yaml (`none stated` if the authors state no licence), "
-            "then run `everycell page`."
+            "authors, reference and licence of the paper in paper.yaml, authors, paper and licence "
+            "of the data in registry.yaml (`none stated` if the authors state no licence), and the "
+            "page of each table and claim in ch1.yaml (`source`), then run `everycell page`."
         )
 
 

@@ -30,6 +30,7 @@ from everycell.cli.table_sources import (
     SEVERAL,
     TableSource,
     missing_cells,
+    notes_on_not_run,
     read_values,
 )
 from everycell.cli.value_names import READINGS, match_names
@@ -158,7 +159,7 @@ def source_from_values(
         not_run=not_run,
         table=table,
         originals=[*paths],
-        notes=[*notes, *(f"Not run: {', '.join(entry.values())}." for entry in not_run)],
+        notes=[*notes, *notes_on_not_run(not_run)],
     )
 
 

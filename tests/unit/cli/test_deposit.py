@@ -96,6 +96,8 @@ def test_lock_lines(tmp_path, monkeypatch, caplog, origin, kind, is_anonymous):
 PLACES = {
     "paper.yaml": "# first\ntitle: On bees\nauthors: {authors}\nlicence: '{licence}'\n",
     "registry.yaml": "sets:\n  bees: {{authors: {authors}, paper: {title}}}\n",
+    "ch1.yaml": "artefacts:\n  table_1:\n    source: '{source}; read from a.md (sha256 0)'\n"
+    "    claims:\n    - {{id: c, source: '{source}'}}\n    - {{id: d, source: p. 1}}\n",
 }
 
 
@@ -108,6 +110,8 @@ PLACES = {
         ("registry.yaml", {}, "line 2 (authors, paper)"),
         ("registry.yaml", {"authors": "A. Ode"}, "line 2 (paper)"),
         ("registry.yaml", {"authors": "N. N. Ode", "title": "On bees"}, None),
+        ("ch1.yaml", {}, "line 3 (source); published/b2026/ch1.yaml, line 5 (source)"),
+        ("ch1.yaml", {"source": "p. 1"}, None),
     ],
 )
 def test_refuse_placeholders(tmp_path, name, filled, fields):

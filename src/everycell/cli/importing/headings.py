@@ -303,7 +303,12 @@ def _has_words(table: SourceTable, body: Sequence[int], column: int) -> bool:
 def _has_marks(table: SourceTable, rows: Sequence[int], column: int) -> bool:
     """Whether a column has only check marks, crosses, yes or no, among which a blank means no."""
     texts = [text for row in rows if (text := table.rows[row][column].text)]
-    return bool(texts) and all(map(_MARK.fullmatch, texts))
+    return bool(texts) and all(map(is_mark, texts))
+
+
+def is_mark(text: str) -> bool:
+    """Whether a text is a check mark, a cross, a dash, yes or no."""
+    return _MARK.fullmatch(text) is not None
 
 
 def _is_blank(cell: SourceCell) -> bool:
