@@ -169,8 +169,8 @@ NESTED = [
 
 
 @pytest.mark.parametrize("name", ["metrics", "scores", "results", "eval"])
-@pytest.mark.parametrize("place", ["list", "lines", "results", "config"])
-def test_import_json_records_with_inner_measures(name, place):
+@pytest.mark.parametrize("position", ["list", "lines", "results", "config"])
+def test_import_json_records_with_inner_measures(name, position):
     """Measures in an object of each record have its names, below a key of the file too."""
     records = [{name if key == "metrics" else key: row[key] for key in row} for row in NESTED]
     text = {
@@ -178,7 +178,7 @@ def test_import_json_records_with_inner_measures(name, place):
         "lines": "\n".join(map(json.dumps, records)),
         "results": json.dumps({"results": records, "seed": 7}),
         "config": json.dumps({"config": {"lr": {"x": 0.1, "y": 2}}, "results": records}),
-    }[place]
+    }[position]
     names, values, out = imported(text)
     assert names == ["model", "metric"] and "config" in out
     assert values == {("a", "acc"): "0.25", ("b", "acc"): "0.5"}
