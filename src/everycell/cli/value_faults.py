@@ -31,7 +31,7 @@ def describe_columns(
     absent = {key: [*cells[key].unique()] for key in keys if key not in part}
     if not absent and len(surplus) == 1 and part.duplicated(keys).any():
         return (
-            f"{start}; if the column {surplus[0]} tells apart several values of one cell, average "
+            f"{start}; if several values of one cell differ in the column {surplus[0]}, average "
             f"them with --mean-over {shlex.quote(surplus[0])}."
         )
     known = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items())

@@ -72,7 +72,7 @@ def _check_seeds(file: ValuesFile, mean_over: str) -> None:
     for seed, line in zip(file.seeds or (), file.lines, strict=True):
         fault = "is blank" if not seed.strip() else ""
         if Path(seed).stem.strip().lower() in _SUMMARIES:
-            fault = f"is {seed!r}, which is no single one of those to average"
+            fault = f"is {seed!r}, which summarises several"
         if fault:
             raise RecordError(f"--mean-over: {line}: {mean_over} {fault}; correct or remove it.")
 
@@ -102,7 +102,7 @@ def _read(path: Path, name: str | None, mean_over: str | None) -> ValuesFile:
     try:
         return _import(path, table, name)
     except DataError:
-        # Rows may repeat since a column of numbers tells them apart.
+        # Rows may repeat since they differ in a column of numbers only.
         for label in _headings(table):
             column = _column_of(table, label)
             if column is None or not names_repetitions(label):
@@ -114,7 +114,7 @@ def _read(path: Path, name: str | None, mean_over: str | None) -> ValuesFile:
             if seeds and len({*seeds}) > 1:
                 raise DataError(
                     path,
-                    fault=f"has several values of one cell, which the column {label} tells apart",
+                    fault=f"has several values of one cell, which differ in the column {label}",
                     fix=f"average them with --mean-over {label}",
                 ) from None
         raise
@@ -123,12 +123,12 @@ def _read(path: Path, name: str | None, mean_over: str | None) -> ValuesFile:
 def _without_index(table: SourceTable) -> SourceTable:
     """Table without the numbers of rows that pandas writes, if others name the rows."""
     head = count_head(table)
-    first, *others = zip(*table.rows, strict=True)
+    first, *columns = zip(*table.rows, strict=True)
     numbers = [str(number) for number in range(len(table.rows) - head)]
     is_index = not any(cell.text for cell in first[:head]) and (
         [cell.text for cell in first[head:]] == numbers
     )
-    has_names = any(split_cell(cell) is None for column in others for cell in column[head:])
+    has_names = any(split_cell(cell) is None for column in columns for cell in column[head:])
     if not (is_index and has_names) or table.keys:
         return table
     return replace(table, rows=[row[1:] for row in table.rows])

@@ -31,13 +31,13 @@ def average(
 ) -> Means:
     """Cells that are means over seeds, and those of deviations if the published table has any."""
     counts = values.groupby(list(keys), sort=False).size()
-    most, fewest = int(counts.max()), int(counts.min())
-    if most == 1:
+    highest, lowest = int(counts.max()), int(counts.min())
+    if highest == 1:
         raise RecordError(
             f"--mean-over {name}: each cell has one value only, so that there is nothing to "
             "average; remove the option."
         )
-    span = f"{most}" if fewest == most else f"{fewest} to {most}"
+    span = f"{highest}" if lowest == highest else f"{lowest} to {highest}"
     description = f"mean over {name} ({span} values per cell)"
     notes = [
         f"Mean over {name} ({list_first(seeds, 10)}): {pluralise(len(counts), 'cell')} of {span} "
@@ -51,7 +51,7 @@ def average(
     rule: dict[str, object] = {"mean_over": name, "deviations": [], "left_out": []}
     produced = [*counts.index]
     suffix = f" {DEVIATION}"
-    published = [*cells.set_index(list(keys)).index]
+    published = {*cells.set_index(list(keys)).index}
     measures = sorted(
         measure
         for measure in (frame["metric"].unique() if "metric" in keys else ())
@@ -65,9 +65,9 @@ def average(
         rule["left_out"] = [
             [key] if isinstance(key, str) else [*key]
             for key in cells_of_deviations
-            if key not in set(published)
+            if key not in published
         ]
-        produced += [key for key in cells_of_deviations if key in set(published)]
+        produced += [key for key in cells_of_deviations if key in published]
         names = ", ".join(measure + suffix for measure in measures)
         notes.append(
             f"{names}: the standard deviation over {name} of a sample (divisor n - 1, ddof=1)."

@@ -81,7 +81,7 @@ def test_init_mean_over(form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_init_several_seeds(form):
-    """Without the option, an error names the column that tells the values apart."""
+    """Without the option, an error names the column in which the values differ."""
     Path(form).write_text(FORMS[form])
     message = refused("init", "--table", "table.csv", "--values", form, "smith2026")
     assert form in message and "--mean-over seed" in message

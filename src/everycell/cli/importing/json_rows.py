@@ -74,7 +74,7 @@ def table_of_rows(path: object, objects: Sequence[dict[str, Any]]) -> SourceTabl
     left_out: Counter[str] = Counter()
     values: dict[str, list[Any]] = {name: [row.get(name) for row in rows] for name in names}
     for name, column in values.items():
-        # Both tell rows apart, as settings do.
+        # Settings that differ distinguish rows.
         if {value for value in column if isinstance(value, bool)} == {True, False}:
             values[name] = column = [
                 str(value) if isinstance(value, bool) else value for value in column
