@@ -51,7 +51,8 @@ class Renames:
             own, name = next(iter(pairs.items()))
             if published.setdefault(own, name) != name:
                 raise RecordError(_refuse_two(own, published[own], name))
-            self.changes.append(f"the column {own} to {name}")
+            if own != name:
+                self.changes.append(f"the column {own} to {name}")
         return [
             self._rename_columns_of(path, part, published)
             for path, part in zip(paths, parts, strict=True)
