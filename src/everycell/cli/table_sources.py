@@ -16,9 +16,8 @@ import pandas as pd
 from everycell.base.errors import DataError
 from everycell.base.file_kinds import recognise_file
 from everycell.base.text_files import read_text_file
-from everycell.cli.importing.headings import is_mark
 from everycell.cli.importing.offers import emphasised_claims
-from everycell.cli.importing.values import ROLES
+from everycell.cli.importing.values import ROLES, is_mark
 from everycell.records.cells import (
     RecordError,
     cell_lines,
