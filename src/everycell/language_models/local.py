@@ -351,8 +351,8 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
     # gguf, numpy, torch and transformers raise different errors for a damaged file.
     except Exception as error:
         raise ModelError(
-            f"The GGUF file {file} cannot be read ({on_one_line(str(error))}): it is damaged, or transformers does "
-            "not support its architecture; copy it again, or use another file."
+            f"The GGUF file {file} cannot be read ({on_one_line(str(error))}): it is damaged, or "
+            "transformers does not support its architecture; copy it again, or use another file."
         ) from error
     # The weights are dequantised, but transformers does not save a model with a quantiser.
     del model.config.quantization_config

@@ -218,7 +218,7 @@ def _check_vocabulary(tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
 
 
 def check_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path) -> PreTrainedTokenizerBase:
-    """Check a vocabulary; turn the tokenizer's errors about texts into ones that name its folder."""
+    """Check a vocabulary; turn a tokenizer's errors about texts into ones that name its folder."""
     _check_vocabulary(tokenizer, folder)
     for method in ("_encode_plus", "_decode"):
         setattr(tokenizer, method, partial(_call, folder, getattr(tokenizer, method)))
