@@ -1,7 +1,7 @@
 """Contents of an archive's files in all forms in which a name or a key can be read.
 
-Packed files are unpacked, and encoded texts decoded: base64, hexadecimal digits, UTF-16, strings of
-PDF, quoted-printable, and the escapes of JSON, Python, HTML, URLs and LaTeX.
+Packed files are unpacked, and encoded texts decoded: base64, base32, hexadecimal digits, UTF-16,
+strings of PDF, quoted-printable, and the escapes of JSON, Python, HTML, URLs and LaTeX.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ SHORTEST_PACKED = 100
 #: Bytes that may be base64, also on several lines, and those that may be a short text in it.
 BASE64 = re.compile(rb"[A-Za-z0-9+/]{20,}(?:(?:\r?\n|\\n)[A-Za-z0-9+/]{4,})*={0,2}")
 SHORT_BASE64 = re.compile(rb"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{7,}={0,2}")
+BASE32 = re.compile(rb"(?<![A-Z2-7])[A-Z2-7]{16,}(?:\r?\n[A-Z2-7]+)*")
 ASCII85 = re.compile(rb"(?:<~|stream\r?\n)([!-uz\s]{10,})~>")
 HEXADECIMAL = re.compile(rb"(?<![A-Za-z0-9])(?:[0-9A-Fa-f]{2}\s*){3,}(?![A-Za-z0-9])")
 #: Letters of two bytes each.
@@ -177,14 +178,21 @@ def _encoded(name: str, data: bytes, levels: int) -> Iterator[Content]:
             if stream.unconsumed_tail or (len(packed) == STREAM_SIZE and not stream.eof):
                 yield Content(name, b"", "cut")
     for match in BASE64.finditer(data):
-        lines = re.split(rb"\r?\n|\\n", match[0].rstrip(b"="))
-        is_one = len({len(line) for line in lines[:-1]}) == 1 and len(lines[0]) % 4 == 0
-        for text in [b"".join(lines)] if is_one else lines:
+        for text in _unwrapped(match[0].rstrip(b"="), 4):
             if len(text) >= 20:
                 decoded = _from_base64(text)
                 for content in contents(name, decoded, levels - 1):
                     if content.fault != "closed" or len(decoded) >= SHORTEST_PACKED:
                         yield content
+    for match in BASE32.finditer(data):
+        for text in _unwrapped(match[0], 1):
+            # These lengths are not those of whole bytes.
+            text = text[:-1] if len(text) % 8 in (1, 3, 6) else text
+            # Others are sequences of letters, such as those of proteins.
+            with suppress(ValueError):
+                decoded = base64.b32decode(text + b"=" * (-len(text) % 8))
+                decoded.decode()
+                yield from contents(name, decoded, levels - 1)
     for match in ASCII85.finditer(data):
         with suppress(ValueError):
             yield from contents(name, base64.a85decode(b"".join(match[1].split())), levels - 1)
@@ -196,6 +204,13 @@ def _encoded(name: str, data: bytes, levels: int) -> Iterator[Content]:
     texts = [word for word in words if _is_text(word)]
     if texts:
         yield Content(name, b"\n".join(texts))
+
+
+def _unwrapped(text: bytes, unit: int) -> list[bytes]:
+    """An encoded text without line breaks, or its lines if they were not wrapped at one length."""
+    lines = re.split(rb"\r?\n|\\n", text)
+    is_one = len({len(line) for line in lines[:-1]}) == 1 and len(lines[0]) % unit == 0
+    return [b"".join(lines)] if is_one else lines
 
 
 def _from_base64(text: bytes) -> bytes:

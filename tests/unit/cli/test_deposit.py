@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import subprocess
 import tarfile
 import zipfile
@@ -227,6 +228,9 @@ def test_refuse_identities(project, tmp_path, monkeypatch, text, word):
     with pytest.raises(ReceiptError, match="README.md, line 2: ") as error:
         anonymous.refuse_identities(archive, forbidden, {})
     assert word.split()[-1] in str(error.value)
+
+
+KEY = b" hf_" + b"aB3" * 12
 
 
 def zipped(name: str, content: bytes) -> bytes:
@@ -487,6 +491,39 @@ def test_refuse_secrets(tmp_path, monkeypatch, variable, value, is_refused):
         refuse_secrets(archive)
 
 
+SECRET = "a-long-secret-0123"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refused"),
+    [
+        (SECRET, True),
+        (f"x{SECRET}y", True),
+        ("-".join(SECRET), True),
+        (" ".join(SECRET), True),
+        (SECRET[::-1], True),
+        (SECRET.encode().hex(), True),
+        (SECRET.encode().hex(":"), True),
+        ("".join(f"={byte:02X}" for byte in SECRET.encode()), True),
+        ("".join(f"\\x{byte:02x}" for byte in SECRET.encode()), True),
+        ("".join(f"&#{byte};" for byte in SECRET.encode()), True),
+        (base64.b64encode(f"key {SECRET}".encode()).decode(), True),
+        (base64.b32encode(f"key {SECRET}".encode()).decode(), True),
+        (base64.b64encode(base64.b64encode(SECRET.encode())).decode(), True),
+        ("a long secret", False),
+        (SECRET[:-1], False),
+        ("", False),
+    ],
+)
+def test_refuse_secrets_forms(tmp_path, monkeypatch, text, is_refused):
+    """The value of a variable is found in other forms too."""
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped("workflow/settings.yaml", text.encode()))
+    monkeypatch.setenv("MY_API_KEY", SECRET)
+    with pytest.raises(ReceiptError, match="MY_API_KEY") if is_refused else nullcontext():
+        refuse_secrets(archive)
+
+
 @pytest.mark.parametrize(
     ("text", "is_refused"),
     [
@@ -507,6 +544,13 @@ def test_refuse_secrets(tmp_path, monkeypatch, variable, value, is_refused):
         ('{"access_token": "' + "aB3x" * 5, True),
         ("https://ada:" + "aB3x" * 3 + "@host.org", True),
         (base64.b64encode(b"[pypi]\npassword = " + b"aB3x" * 5).decode(), True),
+        (base64.b32encode(b"[pypi]\npassword = " + b"aB3x" * 5).decode(), True),
+        ("a " + base64.b32encode(b"q [pypi]\npassword = " + b"aB3x" * 5).decode() + "\nB", True),
+        (base64.encodebytes(base64.b64encode(b"password = " + b"aB3x" * 5)).decode(), True),
+        (base64.b64encode(base64.b32encode(b"password = " + b"aB3x" * 5)).decode(), True),
+        (re.sub("(.{76})", r"\1\n", base64.b32encode(b"x" * 60 + KEY).decode()), True),
+        (re.sub("(.{76})", r"\1\r\n", base64.b32encode(b"x" * 99 + KEY).decode()), True),
+        ("ACDEFGHIKLMNPQRSTVWY" * 99, False),
         ("api_key: str = read_from_environment", False),
         ("password = getpass()", False),
         ("key_variable: OPENAI_API_KEY", False),
