@@ -221,7 +221,7 @@ def _download(url: str, path: Path, timeout: float) -> bool:
         raise DownloadError(
             f"{url} returned {error.response.status_code}; correct the URL."
         ) from error
-    except requests.RequestException as error:
+    except (requests.RequestException, ValueError) as error:
         # The message of `requests` may quote a redirected URL with secrets.
         raise DownloadError(
             f"{url} could not be fetched ({type(error).__name__}); try again."
