@@ -219,3 +219,18 @@ def test_verify_page_without_lineage(own):
     (own.folder / "results/lineage.json").unlink()
     done = own.everycell("verify")
     assert done.returncode == 1 and "results/lineage.json is missing" in done.stdout
+
+
+@pytest.mark.fault("receipt")
+def test_verify_broken_lineage(own):
+    """It is a fault like others, also if it is the only one."""
+    path = own.folder / "results/lineage.json"
+    content = path.read_bytes()
+    edited = content.replace(b'sha256": "', b'sha256": "0', 1)
+    for broken in (edited, content[: len(content) // 2], b"", b"[]", b"\xff", b'{"jobs": NaN}'):
+        path.write_bytes(broken)
+        done = own.everycell("verify")
+        assert done.returncode == 1 and not done.stderr, done.stderr
+        assert "results/lineage.json" in done.stdout, done.stdout
+    path.write_bytes(content)
+    assert own.everycell("verify").returncode == 0

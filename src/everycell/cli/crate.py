@@ -26,6 +26,7 @@ from everycell.receipts.provenance import NAME
 from everycell.receipts.receipts import (
     ReceiptError,
     read_receipt,
+    readable_receipts,
     receipts_in,
 )
 from everycell.records.papers import Paper
@@ -69,7 +70,17 @@ FORMATS = {
 
 
 def copy_project(project: Path, copy: Path, results: Path, pages: Sequence[str]) -> None:
-    """Copy what a deposit contains: the workflow, records, own data and results."""
+    """Copy what a deposit contains."""
+    pages_by_name = {Path("results", name): results / name for name in pages}
+    for name, path in (files_of_deposit(project, results) | pages_by_name).items():
+        if path.is_file():
+            refuse_link(path, project)
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, copy / name)
+
+
+def files_of_deposit(project: Path, results: Path) -> dict[Path, Path]:
+    """Files of the workflow, records, own data and results, by their paths in a deposit."""
     names = [Path("Snakefile"), *map(Path, FILES)]
     for folder in (*WORKFLOW, *WHOLE):
         names += [
@@ -86,24 +97,20 @@ def copy_project(project: Path, copy: Path, results: Path, pages: Sequence[str])
     names += [
         OWN_DATA / key for key, entry in load_registry(project).files.items() if is_own_file(entry)
     ]
-    files = {name: project / name for name in names if (project / name).is_file()}
-    for receipt in receipts_in(results):
+    files = {name: project / name for name in names}
+    # Other files next to the folders of the tiers are not results.
+    files[Path("results", NAME)] = results / NAME
+    for receipt, content in readable_receipts(results).items():
         stem = receipt.name.removesuffix(".receipt.json")
-        outputs = [receipt.parent / output["path"] for output in read_receipt(receipt)["outputs"]]
+        outputs = [receipt.parent / output["path"] for output in content["outputs"]]
         for path in (*outputs, receipt, receipt.with_name(f"{stem}.verdicts.json")):
             files["results" / path.relative_to(results)] = path
-    # Other files next to the folders of the tiers are not results.
-    files |= {Path("results", name): results / name for name in (*pages, NAME)}
-    for name, path in files.items():
-        if path.is_file():
-            refuse_link(path, project)
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, copy / name)
+    return {name: path for name, path in files.items() if path.is_file()}
 
 
 def _code_of_results(results: Path, project: Path) -> set[Path]:
     """Files whose hash is the identity of the code of a result."""
-    scripts = {read_receipt(receipt)["code"].get("script") for receipt in receipts_in(results)}
+    scripts = {receipt["code"].get("script") for receipt in readable_receipts(results).values()}
     return {
         path
         for script in filter(None, scripts)

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
-from everycell.base.files import atomic_path
+from everycell.base.files import atomic_path, sha256
 from everycell.base.installation import (
     is_own_source,
     local_origin,
@@ -35,7 +35,7 @@ from everycell.cli.anonymous import (
     refuse_identities,
     suspicions,
 )
-from everycell.cli.crate import copy_project, pack, refuse_link
+from everycell.cli.crate import copy_project, files_of_deposit, pack, refuse_link
 from everycell.cli.named_works import warn_of_works
 from everycell.cli.new_paper import INSTALL, PYTHON
 from everycell.cli.own_metadata import check_own_files
@@ -98,21 +98,21 @@ def write_deposit(
     """Write a project and its verified results as one zip archive."""
     refuse_placeholders(project)
     check_own_files(project)
-    names = _names_of_results(results)
+    hashes = _hashes(files_of_deposit(project, results))
     pages = check_results(results, out, project, cache, papers, audits)
     forbidden = identities(results, project, papers) if anonymous else {}
     suspicious = suspicions(papers)
     with TemporaryDirectory(prefix="everycell-deposit-") as folder:
         copy = Path(folder).resolve()
         copy_project(project, copy, results, [*pages])
-        # A run may write results after they were verified.
-        faults = [fault for path in receipts_in(copy / "results") for fault in verify(path, copy)]
-        faults += map(str, outdated_pages(copy / "results", pages))
-        if faults or _names_of_results(copy / "results") != names:
+        # A run, or an editor, may write files after they were verified.
+        copied = _hashes(files_of_deposit(copy, copy / "results"))
+        changed = {name for name, _ in hashes.items() ^ copied.items()}
+        changed |= {path.relative_to(copy) for path in outdated_pages(copy / "results", pages)}
+        if changed:
             raise ReceiptError(
-                f"{results} changed while it was copied"
-                f"{f' ({faults[0]})' if faults else ''}, so no deposit was written; wait until the "
-                "run that writes there has ended, and run the same command again."
+                f"{min(changed)} changed after it was verified, so no deposit was written; wait "
+                "until no program writes to the project, and run the same command again."
             )
         registry = load_registry()
         if papers:
@@ -191,14 +191,8 @@ def check_results(
     return pages
 
 
-def _names_of_results(results: Path) -> list[str]:
-    """Receipts of a results folder, and verdict files beside them, relative to it."""
-    return [
-        path.relative_to(results).as_posix()
-        for receipt in receipts_in(results)
-        for path in (receipt, receipt.with_name(receipt.name.replace(".receipt.", ".verdicts.")))
-        if path.is_file()
-    ]
+def _hashes(files: Mapping[Path, Path]) -> dict[Path, str]:
+    return {name: sha256(path) for name, path in files.items()}
 
 
 def _require_code(receipts: Sequence[Path], results: Path, project: Path) -> None:

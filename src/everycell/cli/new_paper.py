@@ -190,6 +190,7 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
     # Several files of values become one, whose name and hash say nothing of them.
     are_values = "values" in source.rule
     made_from = "".join(original.note for original in originals if are_values)
+    made_from += "".join(f"; {change}" for change in source.changes)
     paths = _write_files(root, PAPER_TEMPLATES, names | source.context())
     table = root / "published" / key / "table_1.csv"
     table.write_text(csv_text(source.cells), encoding="utf-8", newline="")

@@ -71,6 +71,21 @@ Measures = Annotated[
     list[str] | None,
     typer.Option(help="PUBLISHED=MEASURE, if ir_measures has another name for the measure."),
 ]
+Rename = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rename",
+        help="NAME=PUBLISHED: a column or name in files of --values, and what the table calls it.",
+    ),
+]
+MeanOver = Annotated[
+    str | None,
+    typer.Option(
+        "--mean-over",
+        help="Column of --values that numbers repetitions, such as seed; `file` if each file is "
+        "one. Their means are compared, and their standard deviations with published ±.",
+    ),
+]
 LeaveOutOthers = Annotated[
     bool,
     typer.Option(
@@ -78,7 +93,7 @@ LeaveOutOthers = Annotated[
     ),
 ]
 #: Options that take all arguments up to the next option.
-GREEDY = ("--runs", "--qrels", "--measures", "--values")
+GREEDY = ("--runs", "--qrels", "--measures", "--values", "--rename")
 
 
 class GreedyOptions(TyperCommand):
@@ -94,7 +109,7 @@ class GreedyOptions(TyperCommand):
                 pass
             # A key or folder may follow a single file of judgements, or files of values.
             elif "=" not in argument and (
-                option == "--qrels"
+                option in ("--qrels", "--rename")
                 or (
                     option == "--values"
                     and not (argument.endswith(".csv") or Path(argument).is_file())
@@ -121,6 +136,8 @@ def init(
     values: Values = None,
     measures: Measures = None,
     script: Script = None,
+    rename: Rename = None,
+    mean_over: MeanOver = None,
     leave_out_others: LeaveOutOthers = False,
 ) -> None:
     """Create a repository for your own paper, ready to run.
@@ -134,7 +151,15 @@ def init(
     require_key(key)
     folder = folder or Path(key)
     source = _table_source(
-        runs, qrels, table, values, measures, script, leave_out_others=leave_out_others
+        runs,
+        qrels,
+        table,
+        values,
+        measures,
+        script,
+        rename=rename,
+        mean_over=mean_over,
+        leave_out_others=leave_out_others,
     )
     make_repository(folder, key, source)
     echo(f"{folder}: a repository with {pluralise(len(source.cells), 'published value')}.")
@@ -161,6 +186,8 @@ def new(
     values: Values = None,
     measures: Measures = None,
     script: Script = None,
+    rename: Rename = None,
+    mean_over: MeanOver = None,
     leave_out_others: LeaveOutOthers = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Add the line to the Snakefile without asking.")
@@ -192,7 +219,15 @@ def new(
         raise RecordError(f"The key {key} is taken; choose another, such as smith2026b.")
     require_key(key)
     source = _table_source(
-        runs, qrels, table, values, measures, script, leave_out_others=leave_out_others
+        runs,
+        qrels,
+        table,
+        values,
+        measures,
+        script,
+        rename=rename,
+        mean_over=mean_over,
+        leave_out_others=leave_out_others,
     )
     for path in add_paper(project.ROOT, key, source, cache=cache):
         echo(f"{path}")
@@ -220,6 +255,8 @@ def _table_source(
     measures: list[str] | None,
     script: Path | None,
     *,
+    rename: list[str] | None,
+    mean_over: str | None,
     leave_out_others: bool,
 ) -> TableSource:
     """Source given by the options of a command, or the example if there are none."""
@@ -227,10 +264,9 @@ def _table_source(
     from everycell.cli.table_sources import EXAMPLE, source_from_script
     from everycell.cli.value_sources import source_from_values
 
-    if leave_out_others and not values:
-        raise RecordError(
-            "--leave-out-others applies to --values; add --values, or remove the option."
-        )
+    options = {"--rename": rename, "--mean-over": mean_over, "--leave-out-others": leave_out_others}
+    if not values and (option := next(filter(options.get, options), "")):
+        raise RecordError(f"{option} applies to --values; add --values, or remove the option.")
     if not (runs or qrels or table or values or measures or script):
         example = [f"{name}={EXAMPLE / name.lower()}.run" for name in ("First", "Second")]
         qrels, table = [str(EXAMPLE / "qrels.txt")], EXAMPLE / "table_1.csv"
@@ -239,15 +275,21 @@ def _table_source(
         source.table, source.originals = None, []
         return source
     if table and values and not (runs or qrels or measures or script):
-        return source_from_values(values, table, leave_out_others=leave_out_others)
+        return source_from_values(
+            values,
+            table,
+            renames=rename or (),
+            mean_over=mean_over,
+            leave_out_others=leave_out_others,
+        )
     if table and script and not (runs or qrels or measures or values):
         return source_from_script(script, table)
     if table and runs and qrels and not (values or script):
         return source_from_runs(runs, qrels, table, measures or ())
     if table and values and measures and not (runs or qrels or script):
         raise RecordError(
-            "--measures names measures of --runs; with --values, leave it out, and use the "
-            f"published names of {table} or those of trec_eval or ir_measures in the column metric."
+            "--measures names measures of --runs; with --values, use --rename NAME=PUBLISHED, with "
+            f"the name in the values and that in {table}."
         )
     raise RecordError(
         "The options do not describe a table; give --table with --runs and --qrels, with --values, "

@@ -179,7 +179,22 @@ def repository_faults(folders: Iterable[Path]) -> list[str]:
 def faults_at_start() -> list[str]:
     """Faults at which Snakemake stops before it runs a job."""
     folders = sorted(path.parent for path in PUBLISHED.glob("*/paper.yaml"))
-    return check_once(PUBLISHED, Path(".snakemake/everycell.checked")) + repository_faults(folders)
+    faults = check_once(PUBLISHED, Path(".snakemake/everycell.checked"))
+    return faults + repository_faults(folders) + _faults_of_temporary_folder()
+
+
+def _faults_of_temporary_folder() -> list[str]:
+    """Whether the folder in which Snakemake's scheduler writes is full; it would show a traceback.
+
+    The scheduler itself avoids a folder that is missing or not writable.
+    """
+    folder = os.environ.get("TMP", os.environ.get("TMPDIR", "/tmp"))
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK) or can_write(Path(folder)):
+        return []
+    return [
+        f"{folder}, the folder of temporary files, is full; free some space, or set TMPDIR to "
+        "another folder."
+    ]
 
 
 def can_be_run(artefact: Artefact, tier: Tier) -> bool:

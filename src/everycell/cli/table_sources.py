@@ -66,6 +66,8 @@ class TableSource:
     #: Files of the user: that of the table, and those from which it is reproduced.
     table: Path | None = None
     originals: list[Path] = field(default_factory=list)
+    #: What was changed in the values, for the registry: renames and means.
+    changes: list[str] = field(default_factory=list)
 
     def context(self) -> dict[str, Any]:
         """Variables of the templates."""
@@ -103,6 +105,7 @@ class TableSource:
             "is_example": self.is_example,
             "values": None,
             "script": None,
+            "mean_over": None,
             **self.rule,
         }
 

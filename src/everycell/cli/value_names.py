@@ -18,8 +18,6 @@ _MODELS = ("pretrained", "model", "model_name")
 _CHANGES = ("peft", "delta", "gguf", "subfolder", "gptq", "quanti")
 #: Versions of a task and of its prompt behind a name, of which a version alone is another task.
 _VERSION = re.compile(r"\d++(?:\.\d++)++")
-#: Parts of tasks, by which tools name what papers name by the task.
-_PARTS = ("challenge", "easy", "mc1", "mc2", "openai", "standard")
 
 
 def match_names(
@@ -43,10 +41,6 @@ def match_names(
         pairs = []
         for reading in readings:
             renamed = _unambiguous(reproduced[key], cells[key], meaning, reading)
-            reproduced = reproduced.assign(**{key: reproduced[key].replace(renamed)})
-            pairs += [f"{name} as {published_name}" for name, published_name in renamed.items()]
-        if key != "metric" and is_collection_heading(key):
-            renamed = _subtasks(reproduced[key], cells[key])
             reproduced = reproduced.assign(**{key: reproduced[key].replace(renamed)})
             pairs += [f"{name} as {published_name}" for name, published_name in renamed.items()]
         if pairs:
@@ -79,25 +73,6 @@ def _unambiguous(
         own_names[meant][0]: names[meant][0]
         for meant in names
         if meant and len(names[meant]) == len(own_names.get(meant, ())) == 1
-    }
-
-
-def _subtasks(own: pd.Series, published: pd.Series) -> dict[str, str]:
-    """Own name -> published name of a task that it is the only part of, as arc_challenge of arc."""
-    absent, names_left = sorted({*published} - {*own}), sorted({*own} - {*published})
-    names = {
-        name: [
-            other
-            for other in names_left
-            if other.lower() in {f"{name.lower()}{mark}{part}" for mark in "_:-" for part in _PARTS}
-        ]
-        for name in absent
-    }
-    meant = [other for candidates in names.values() for other in candidates]
-    return {
-        candidates[0]: name
-        for name, candidates in names.items()
-        if len(candidates) == 1 and meant.count(candidates[0]) == 1
     }
 
 

@@ -6,23 +6,15 @@ import atexit
 import math
 import shutil
 import tempfile
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from everycell.base.csv_files import csv_text
-from everycell.base.errors import DataError
-from everycell.base.file_kinds import recognise_file
 from everycell.base.files import sha256
-from everycell.base.text_files import read_text_file
-from everycell.cli.importing.grids import SourceTable, read_tables
-from everycell.cli.importing.headings import is_collection_heading, is_system_heading
-from everycell.cli.importing.tidy import import_table
-from everycell.cli.importing.values import SourceCell, is_numeric, split_cell
+from everycell.cli.importing.headings import is_system_heading
 from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import list_first, pluralise
 from everycell.cli.table_sources import (
@@ -32,8 +24,12 @@ from everycell.cli.table_sources import (
     missing_cells,
     read_values,
 )
+from everycell.cli.value_faults import describe_columns, describe_surplus
+from everycell.cli.value_files import FILE, names_repetitions, read_values_files
+from everycell.cli.value_means import average
 from everycell.cli.value_names import READINGS, match_names
-from everycell.records.cells import DESCRIPTION, RecordError, as_number, cell_lines, key_columns
+from everycell.cli.value_renames import Renames
+from everycell.records.cells import RecordError, as_number, is_number, key_columns
 from everycell.records.spellings import is_missing
 from everycell.trec.runs import normalise_name
 
@@ -42,7 +38,12 @@ _MOST_NOTES = 12
 
 
 def source_from_values(
-    values: Sequence[str], table: Path, *, leave_out_others: bool = False
+    values: Sequence[str],
+    table: Path,
+    *,
+    renames: Sequence[str] = (),
+    mean_over: str | None = None,
+    leave_out_others: bool = False,
 ) -> TableSource:
     """Source of a table whose reproduced values are in files, each FILE or NAME=FILE."""
     named_paths = [path_and_name(text) for text in values]
@@ -55,38 +56,55 @@ def source_from_values(
             )
     cells = read_values(table)
     keys = key_columns(cells)
+    if mean_over in keys:
+        raise RecordError(
+            f"--mean-over: {table} has the column {mean_over} too, so that each value has a "
+            "published one; remove the option."
+        )
     names = [name for _, name in named_paths]
     own_keys = _keys_of_names([name for name in names if name is not None], cells, table)
-    parts = []
-    lines: list[str] = []
+    files = read_values_files(named_paths, mean_over)
     notes: list[str] = []
-    for path, name in named_paths:
-        part, lines_of_part, comments = _read_reproduced(path, name)
-        parts.append(part if name is None else _with_system(path, part, keys, own_keys[name]))
-        lines += lines_of_part
-        notes += comments if len(paths) <= _MOST_NOTES else comments[1:]
+    lines: dict[int, str] = {}
+    seeds: dict[int, str] = {}
+    parts = []
+    for file in files:
+        # The index of all values tells their lines and seeds.
+        file.cells.index += len(lines)
+        lines |= zip(file.cells.index, file.lines, strict=True)
+        seeds |= zip(file.cells.index, file.seeds or [""] * len(file.lines), strict=True)
+        notes += file.notes if len(paths) <= _MOST_NOTES else file.notes[1:]
     if len(paths) > _MOST_NOTES:
         notes = [f"Imported {len(lines):,} values of {len(paths)} files.", *dict.fromkeys(notes)]
+    user_renames = Renames(renames, cells, table)
+    for file, name, part in zip(
+        files,
+        names,
+        user_renames.rename_columns(paths, [file.cells for file in files]),
+        strict=True,
+    ):
+        parts.append(part if name is None else _with_system(file.path, part, keys, own_keys[name]))
+    parts = user_renames.rename_names(parts, lines)
+    notes += user_renames.notes
     renamed, comments = _rename_columns(parts, cells, keys)
     notes += comments
-    reproduced = pd.concat(renamed, ignore_index=True).fillna("")
+    reproduced = pd.concat(renamed).fillna("")
+    if mean_over and "metric" in reproduced:
+        is_second = reproduced["metric"].str.endswith(SECOND_NUMBER)
+        if is_second.any():
+            names_left_out = list_first(reproduced.loc[is_second, "metric"].unique())
+            notes.append(
+                f"Left out: {pluralise(int(is_second.sum()), 'value')} of {names_left_out}, since "
+                f"the deviation over {mean_over} is computed."
+            )
+            reproduced = reproduced[~is_second]
     adapted, comments = _adapt(reproduced, cells, keys)
     notes += comments
     for path, own, part in zip(paths, parts, renamed, strict=True):
         # Columns that only another file has are blank here.
         columns = [key for key in key_columns(adapted) if key in part or key not in reproduced]
         if set(columns) != set(keys):
-            absent = {key: [*cells[key].unique()] for key in keys if key not in part}
-            known = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items())
-            varying = [key for key in keys if key != "metric" and cells[key].nunique() > 1]
-            example = SEVERAL.join(cells[varying].iloc[0]) if {*varying} & {*absent} else ""
-            advice = f", or write the name before the file, as in --values '{example}={path}'"
-            raise RecordError(
-                f"{path}: the key columns are {', '.join(key_columns(own))}, but those of "
-                f"{table} are {', '.join(keys)}; use the same columns in both files"
-                f"{f', or the published names ({known})' * bool(known)}"
-                f"{advice * bool(example)}."
-            )
+            raise RecordError(describe_columns(path, table, own, part, cells))
     published = cells.set_index(keys).index
     produced = adapted.set_index(keys).index
     is_cell = produced.isin(published)
@@ -96,7 +114,8 @@ def source_from_values(
     if is_cell.any() and (leave_out_others or needed.isin(produced).all()) and not is_cell.all():
         surplus = [" / ".join(key) if len(keys) > 1 else key for key in produced[~is_cell]]
         number = pluralise(len(surplus), "value")
-        notes.append(f"Left out: {number} that the table lacks: {list_first(surplus)}.")
+        listed = list_first([*dict.fromkeys(surplus)])
+        notes.append(f"Left out: {number} that the table lacks: {listed}.")
         adapted, produced = adapted[is_cell], produced[is_cell]
     rows = [lines[index] for index in adapted.index]
     if surplus := [
@@ -104,47 +123,51 @@ def source_from_values(
         for row, key in zip(rows, produced, strict=True)
         if key not in published
     ]:
-        absent = {
-            key: [name for name in cells[key].unique() if name not in set(adapted[key])]
-            for key in keys
-        }
-        known = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items() if names)
-        one = len(surplus) == 1
-        system = next(
-            (
-                names[0]
-                for key, names in absent.items()
-                if names and key != "metric" and not is_collection_heading(key)
-            ),
-            "",
-        )
-        advice = f", write them before the files of one system, as in --values '{system}=FILE'"
+        has_unnamed = None in names
+        raise RecordError(describe_surplus(surplus, table, adapted, cells, has_unnamed=has_unnamed))
+    first: dict[object, str] = {}
+    repeated = []
+    for row, key in zip(rows, zip(produced, _seeds_of(adapted, seeds), strict=True), strict=True):
+        if first.setdefault(key, row) is not row:
+            repeated.append((row, first[key]))
+    if repeated:
+        pairs = list_first([f"{row} is also {other}" for row, other in repeated])
+        is_by_file = any(row.split(",")[0] != other.split(",")[0] for row, other in repeated)
+        of_seed = f" with the same {mean_over}" * bool(mean_over)
+        advice = f", or average them with --mean-over {FILE} if each file is of another seed"
         raise RecordError(
-            f"{pluralise(len(surplus), 'value')} of --values {'is' if one else 'are'} not in "
-            f"{table}: {list_first(surplus)}; use the published names"
-            f"{f' (still without a value are {known})' * bool(known)}"
-            f"{advice * (bool(system) and None in names)}, or leave "
-            f"{'it' if one else 'them'} out with --leave-out-others."
-        )
-    first = dict(zip(reversed(produced), reversed(rows), strict=True))
-    if repeated := [
-        f"{rows[index]} is also {first[produced[index]]}"
-        for index in np.flatnonzero(produced.duplicated())
-    ]:
-        raise RecordError(
-            f"--values has cells twice: {list_first(repeated)}; remove one of the two."
+            f"--values has cells twice{of_seed}: {pairs}; remove one of the two"
+            f"{', or one of the renames' * bool(renames)}"
+            f"{advice * (is_by_file and not mean_over)}."
         )
     # A dash or a word is no value, neither to reproduce nor reproduced.
     is_given = ~adapted["value"].map(is_missing)
+    labels = [*dict.fromkeys(_seeds_of(adapted, seeds))]
     adapted, produced = adapted[is_given], produced[is_given]
     if adapted.empty:
         raise RecordError(f"--values has no number for a cell of {table}; give reproduced values.")
+    rule: dict[str, object] = {"values": "values.csv"}
+    compared, changes, mean = [*produced], [f"renamed {text}" for text in user_renames.changes], ""
+    if mean_over:
+        for index, value in adapted["value"].items():
+            if not is_number(value):
+                raise RecordError(
+                    f"{lines[index]}: {value} cannot be averaged over {mean_over}; give numbers."
+                )
+        means = average(adapted, labels, cells, keys, mean_over)
+        compared, mean = means.produced, means.description
+        rule |= means.rule
+        notes += means.notes
+        changes.append(means.description)
     not_run = missing_cells(
-        cells, keys, [*(published.isin(produced) | cells["value"].map(is_missing))]
+        cells, keys, [*(published.isin(compared) | cells["value"].map(is_missing))]
     )
     name, (file, *more_paths) = "values.csv", paths
     if notes or more_paths or own_keys or not is_given.all():
-        adapted = adapted[[*keys, *(name for name in adapted if name not in keys)]]
+        columns = [*keys, *(name for name in adapted if name not in keys)]
+        adapted = adapted[columns]
+        if mean_over:
+            adapted.insert(len(keys), mean_over, _seeds_of(adapted, seeds))
         folder = Path(tempfile.mkdtemp(prefix="everycell-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         file = folder / name
@@ -153,13 +176,19 @@ def source_from_values(
         cells,
         {name: file},
         "Published values",
-        "values computed elsewhere",
-        {"values": name},
+        ", ".join(["values computed elsewhere", *[mean] * bool(mean)]),
+        rule,
         not_run=not_run,
         table=table,
         originals=[*paths],
+        changes=changes,
         notes=[*notes, *(f"Not run: {', '.join(entry.values())}." for entry in not_run)],
     )
+
+
+def _seeds_of(values: pd.DataFrame, seeds: Mapping[int, str]) -> list[str]:
+    """Seeds of values, by their index."""
+    return [seeds[index] for index in values.index]
 
 
 def _keys_of_names(
@@ -203,46 +232,13 @@ def _with_system(
     ]
     systems = [*part[own].drop_duplicates().agg(" / ".join, axis="columns")] if own else []
     if len(systems) > 1:
+        seeds = [key for key in own if names_repetitions(key) and part[key].nunique() > 1]
         raise RecordError(
             f"{path} has values of {pluralise(len(systems), 'system')} ({list_first(systems)}), "
             f"not only of {SEVERAL.join(names.values())}; give it without the name, or a file per "
-            "system."
+            f"system{''.join(f', or average them with --mean-over {key}' for key in seeds[:1])}."
         )
     return pd.DataFrame(names, index=part.index).join(part.drop(columns=own))
-
-
-def _with_row_name(table: SourceTable, name: str) -> SourceTable:
-    """Table with a column of names if it has only numbers, as results of one system may have."""
-    parts = [split_cell(cell) for row in table.rows[1:] for cell in row]
-    if not all(part and is_numeric(part[0]) for part in parts):
-        return table
-    first = [SourceCell("System", source=""), *(SourceCell(name) for _ in table.rows[1:])]
-    rows = [[cell, *row] for cell, row in zip(first, table.rows, strict=True)]
-    return replace(table, rows=rows)
-
-
-def _read_reproduced(path: Path, name: str | None) -> tuple[pd.DataFrame, list[str], list[str]]:
-    """Reproduced values, the row of each, and notes; results of tools are imported."""
-    if recognise_file(path) == "values" and _is_plain(path):
-        return read_values(path), [f"{path}, line {line}" for line in cell_lines(path)], []
-    tables = read_tables(path)
-    if len(tables) > 1:
-        raise DataError(
-            path,
-            fault=f"has {len(tables)} tables",
-            fix="write one to a file of its own with `everycell import` and its option --number",
-        )
-    (source,) = tables
-    imported = import_table(path, _with_row_name(source, name) if name else source)
-    rows = [f"{path}, row {position.row + 1}" for position in imported.positions]
-    return imported.cells, rows, [f"{path}: imported {len(rows)} values.", *imported.notes]
-
-
-def _is_plain(path: Path) -> bool:
-    """Whether a CSV has no other columns than names and, from the value on, what describes it."""
-    first = read_text_file(path).partition("\n")[0]
-    columns = [name.strip(' "') for name in first.split(",")]
-    return "" not in columns and set(columns[columns.index("value") :]) <= {*DESCRIPTION}
 
 
 def _rename_columns(
@@ -258,6 +254,7 @@ def _rename_columns(
             key
             for key in keys
             if own not in keys
+            and (_names_systems(own) or not names_repetitions(own))
             and not any(key in part for part in files)
             and not names.isdisjoint(map(normalise_name, cells[key]))
         ]
@@ -285,7 +282,8 @@ def _adapt(
     adapted, notes = reproduced.copy(), []
     for column in key_columns(adapted):
         if column not in keys and reproduced[column].nunique() == 1:
-            notes.append(f"Left out: the column {column}, which is always {reproduced[column][0]}.")
+            name = reproduced[column].iloc[0]
+            notes.append(f"Left out: the column {column}, which is always {name}.")
             adapted = adapted.drop(columns=column)
     has_dropped = len(adapted.columns) < len(reproduced.columns)
     for column in keys:

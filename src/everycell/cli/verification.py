@@ -229,7 +229,8 @@ def _find_faults(results: Path, overrides: Path | None) -> _Findings:
                 page_deviations.notices,
                 repository_of(project.ROOT),
             )
-        except DataError as error:  # a table that no job writes
+        # A table that no job writes, or a broken lineage.
+        except (DataError, ReceiptError) as error:
             faults.append(str(error))
         faults += [
             f"{page} does not match these results (it is outdated, or was edited); redraw it with "

@@ -96,6 +96,8 @@ class Job:
         self.facts: dict[str, Any] = {}
         #: Inputs that `everycell verify --perturb` changed; Snakemake never sets this attribute.
         self.perturbed: tuple[str, ...] = getattr(snakemake, "perturbed", ())
+        #: Hashes of outputs when they were written.
+        self._written: dict[Path, str] = {}
         #: Hashes of files with code that ran here although no hash or version covers it.
         self.uncovered_code: dict[str, str] = {}
 
@@ -245,6 +247,11 @@ class Job:
         path = Path(self.snakemake.output[output])
         with naming(path):
             frame.to_parquet(path, index=False)
+        self.note_written(path)
+
+    def note_written(self, *outputs: Path) -> None:
+        """Note the hashes of outputs, so that no other program can change them until the end."""
+        self._written |= {path: sha256(path) for path in outputs}
 
     def __exit__(
         self,
@@ -271,8 +278,8 @@ class Job:
                 self._log_error(error)
 
     def _finish(self) -> None:
-        """Check that inputs and code did not change while the job ran."""
-        for path, digest in (self.input_hashes | self._code).items():
+        """Check that inputs, code and what it wrote did not change while the job ran."""
+        for path, digest in (self.input_hashes | self._code | self._written).items():
             if not path.exists() or fingerprint(path) != digest:
                 raise InputChangedError(
                     f"{path} was {'changed' if path.exists() else 'removed'} while this job ran, "

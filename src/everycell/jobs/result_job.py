@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 
 from everycell.jobs.job import Job
-from everycell.receipts.receipts import write_receipt
+from everycell.receipts.receipts import FIGURE_FORMS, TABLE_FORMS, write_receipt
 from everycell.records.cells import declared_cells
 from everycell.records.folders import Tier
 
@@ -73,6 +73,7 @@ class ResultJob(Job):
             decimals=display["decimals"],
             names=display["names"],
         )
+        self.note_written(*(csv.with_suffix(f".{form}") for form in TABLE_FORMS))
 
     def write_supplement(
         self, table: pd.DataFrame, name: str, decimals: Decimals, artefact: str = ""
@@ -94,6 +95,7 @@ class ResultJob(Job):
             decimals=decimals,
             names=display["names"],
         )
+        self.note_written(*(csv.with_suffix(f".{form}") for form in TABLE_FORMS))
 
     def write_figure(self, plotted: pd.DataFrame, figure: Figure, name: str = "") -> None:
         """Write a figure and its data; `name` is that of a supplementary figure."""
@@ -104,6 +106,7 @@ class ResultJob(Job):
         data = Path(self.snakemake.output[f"{name}_csv" if name else "csv"])
         write_atomically(data, csv_text(plotted))
         save_figure(figure, data.with_name(data.name.removesuffix(".csv")))
+        self.note_written(*(data.with_suffix(f".{form}") for form in FIGURE_FORMS))
 
     def _finish(self) -> None:
         super()._finish()

@@ -246,9 +246,12 @@ class RecordedModel:
 
     def _refuse_change(self, answer: Answer) -> None:
         """Reject an answer of another model, or another version, than the record's."""
-        self._served_by |= {answer.served_by} - {""}
+        # A server that stops naming its model may have been replaced by another one.
+        self._served_by.add(answer.served_by)
         if len(self._served_by) > 1 and not self._may_change:
-            names = " and ".join(map(in_quotes, sorted(self._served_by)))
+            names = " and ".join(
+                in_quotes(name) if name else "without a name" for name in sorted(self._served_by)
+            )
             raise ChangedModelError(
                 f"{self.record.path}: {self.identity.host} answered as {names}, so the record "
                 "would mix answers of several models; use one record per version, or allow it with "

@@ -511,12 +511,33 @@ def test_write_deposit_during_a_run(project, monkeypatch, suffix, is_removed):
         copy_project(*arguments)
 
     monkeypatch.setattr("everycell.cli.deposit.copy_project", copy_later)
-    if suffix.endswith(".json") and not is_removed:
-        write_deposit(project / "results", out, project)  # JSON with the same content
-    else:
-        with pytest.raises(ReceiptError, match="changed while it was copied"):
-            write_deposit(project / "results", out, project)
-        assert not out.exists()
+    with pytest.raises(ReceiptError, match=r"table_1\.\w.* changed after it was verified"):
+        write_deposit(project / "results", out, project)
+    assert not out.exists()
+
+
+@pytest.mark.fault("receipt")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Snakefile", "config.yaml", "LICENSE", "envs/base.lock", "workflow/rules/toy.smk"),
+        *("workflow/scripts/toy.py", "published/toy/table_1.csv", "results/lineage.json"),
+        *("results/released/toy/table_1.verdicts.json", "results/index.html", "published/new.csv"),
+    ],
+)
+def test_write_deposit_edited_meanwhile(project, monkeypatch, name):
+    """Code, records and settings that do not belong to the verified results."""
+    out = project / "out.zip"
+
+    def copy_later(*arguments):
+        with (project / name).open("a") as file:
+            file.write("\n")
+        copy_project(*arguments)
+
+    monkeypatch.setattr("everycell.cli.deposit.copy_project", copy_later)
+    with pytest.raises(ReceiptError, match=f"{re.escape(name)} changed after it was verified"):
+        write_deposit(project / "results", out, project)
+    assert not out.exists()
 
 
 @pytest.mark.fault("full_disk")

@@ -22,7 +22,7 @@ from everycell.base.csv_files import read_table
 from everycell.base.files import atomic_path, describe_os_error, sha256, write_atomically
 from everycell.base.text_files import text_lines
 from everycell.base.untrusted import text_of
-from everycell.cli.project import report_errors
+from everycell.cli.project import faults_at_start, report_errors
 from everycell.config import read_settings
 from everycell.records.cells import read_cells
 
@@ -314,3 +314,21 @@ def test_main_import_error(tmp_path):
     command = [sys.executable, "-c", program, "verify"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1 and "undefined symbol" in done.stderr
+
+
+@pytest.mark.fault("full_disk")
+@pytest.mark.parametrize("variable", ["TMP", "TMPDIR"])
+def test_faults_at_start_full_temporary_folder(tmp_path, monkeypatch, variable):
+    """Snakemake's scheduler, which writes there, would show a traceback."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("everycell.cli.project.check_once", lambda *paths: [])
+    monkeypatch.delenv("TMP", raising=False)
+    monkeypatch.setenv(variable, str(tmp_path))
+    assert faults_at_start() == []
+    with size_limit(0):
+        [fault] = faults_at_start()
+    assert str(tmp_path) in fault
+    # Both Python and the scheduler use another folder than one that is missing.
+    monkeypatch.setenv(variable, str(tmp_path / "missing"))
+    with size_limit(0):
+        assert faults_at_start() == []

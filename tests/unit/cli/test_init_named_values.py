@@ -266,16 +266,18 @@ def import_tasks(text: str = TASKS) -> None:
 
 
 def test_init_values_tasks_with_parts():
-    """ARC is arc_challenge, the only one; other measures are left out as all cells have a value."""
+    """Parts are named; other measures are left out, since all cells have a value."""
     tasks_file("arc_challenge", "mmlu", "truthfulqa_mc2", "mmlu_law")
     import_tasks(
         TASKS.replace("Average|", "").replace("|60.3", "").replace("|-|-|-|-|-|", "|-|-|-|-|")
     )
-    rows, out = init("m.json")
+    message = refused("init", "--table", "table.csv", "--values", "m.json", "smith2026")
+    assert "--rename truthfulqa_mc2=TruthfulQA" in message
+    rows, out = init("m.json", "--rename", "arc_challenge=ARC", "truthfulqa_mc2=TruthfulQA")
     assert {(row[-3], row[-2]): float(row[-1]) for row in rows} == {
         ("ARC", "acc_norm"): 71, ("MMLU", "acc"): 60, ("TruthfulQA", "acc"): 50
     }  # fmt: skip
-    assert "arc_challenge as ARC" in out and "Left out" in out and "Not run" not in out
+    assert "arc_challenge to ARC" in out and "Left out" in out and "Not run" not in out
 
 
 @pytest.mark.parametrize("name", ["squad-2.0", "squad_v2", "squad_open", "squad_pro"])
@@ -315,12 +317,13 @@ def test_init_values_percent_of_deviations():
     [("arc_challenge", "mmlu", "truthfulqa_mc1", "truthfulqa_mc2"), ("arc_challenge", "mmlu")],
 )
 def test_init_values_leave_out_others(names):
-    """Which part a published name means may be unclear; then its cell is not run."""
+    """A part of a task is another task; then the published cell is not run."""
     tasks_file(*names)
     import_tasks()
     message = refused("init", "--table", "table.csv", "--values", "m.json", "smith2026")
     assert "Average" in message and "--leave-out-others" in message
-    rows, out = init("m.json", "--leave-out-others")
+    renames = ("--rename", "arc_challenge=ARC")
+    rows, out = init("m.json", "--leave-out-others", *renames)
     assert [row[-3:-1] for row in rows] == [["ARC", "acc_norm"], ["MMLU", "acc"]]
     assert "Not run: TruthfulQA" in out and "Not run: Average" in out
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pandas as pd
 import psutil
 import pytest
+from matplotlib.figure import Figure
 
 from everycell.base.untrusted import text_of
 from everycell.jobs.job import (
@@ -34,6 +35,12 @@ class _Named(list):
 
     def __getitem__(self, key):
         return self.files[key] if isinstance(key, str) else super().__getitem__(key)
+
+
+class _Parameters(dict):
+    """Parameters by name, as Snakemake gives them."""
+
+    __getattr__ = dict.__getitem__
 
 
 @pytest.fixture
@@ -67,6 +74,41 @@ def test_job_edited_input(job, path):
         Path(path).write_text("other\n")
     changed = path.partition("/")[0]
     assert Path("job.log").read_text().startswith(f"{changed} was changed while this job ran,")
+
+
+#: Display settings of a table.
+DISPLAY = {"title": "A toy", "names": {}, "decimals": {"AP": 1}} | {
+    "layout": {"rows": ["row"], "columns": ["metric"]},
+    "supplements": {"more": "More"},
+}
+TABLE = pd.DataFrame({"row": ["a"], "metric": ["AP"], "value": [0.1]})
+
+
+@pytest.mark.fault("edited_input")
+@pytest.mark.parametrize("is_removed", [False, True])
+@pytest.mark.parametrize(
+    "output",
+    [
+        *("work/run.parquet", "table_1.csv", "table_1.md", "table_1.tex", "table_1.html"),
+        *("table_1.more.csv", "table_1.more.html", "figure_1.csv", "figure_1.svg", "figure_1.png"),
+    ],
+)
+def test_job_edited_output(job, output, is_removed):
+    """Another program edits an output before its job ends, which would record the edited file."""
+    Path("work").mkdir()
+    job.snakemake.params = _Parameters(faces={"table_1": DISPLAY})
+    names = {"run": "work/run.parquet", "csv": "table_1.csv", "figure_1_csv": "figure_1.csv"}
+    job.snakemake.output = _Named(**names, more_csv="table_1.more.csv", receipt="a.receipt.json")
+    job = ResultJob(job.snakemake)
+    with pytest.raises(InputChangedError), job:
+        job.write_frame(TABLE, "run")
+        job.write_table(TABLE)
+        job.write_supplement(TABLE, "more", {"AP": 1})
+        job.write_figure(TABLE, Figure(), "figure_1")
+        path = Path(output)
+        path.unlink() if is_removed else path.write_bytes(path.read_bytes() + b" ")
+    assert Path("job.log").read_text().startswith(f"{output} was ")
+    assert not Path("a.receipt.json").exists()
 
 
 @pytest.mark.fault("edited_input")
@@ -227,10 +269,9 @@ def test_end_with_snakemake_killed_parent(tmp_path):
 def test_write_table_readings_become_columns(tmp_path):
     display = {"title": "A toy", "names": {}, "decimals": {"AP": 1}}
     display["layout"] = {"rows": ["row"], "columns": ["metric"]}
-    job = ResultJob.__new__(ResultJob)
-    job.snakemake = SimpleNamespace(
-        output={"csv": tmp_path / "table_1.csv"}, params=SimpleNamespace(faces={"table_1": display})
-    )
+    output = _Named(csv=tmp_path / "table_1.csv", receipt=tmp_path / "table_1.receipt.json")
+    parameters = SimpleNamespace(faces={"table_1": display})
+    job = ResultJob(SimpleNamespace(output=output, params=parameters))
     readings = {"epochs": ["30", "10"], "value": [0.1, 0.2]}
     job.write_table(pd.DataFrame({"row": "a", "metric": "AP"} | readings))
     assert "AP · 30" in (tmp_path / "table_1.md").read_text()

@@ -147,14 +147,26 @@ def test_endpoint_identity_other_fields(first, second):
     assert len(keys) == 2
 
 
+#: Fields of a reply that does not name its model.
+UNNAMED = {"model": None, "system_fingerprint": None}
+
+
 @pytest.mark.fault("endpoint")
 @pytest.mark.parametrize("may_change", [False, True])
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize(
-    "other", [{"model": "llama-3"}, {"system_fingerprint": "fp_2"}, {"model": "gpt-9-2027"}]
+    ("first", "other"),
+    [
+        ({}, {"model": "llama-3"}),
+        ({}, {"system_fingerprint": "fp_2"}),
+        ({}, {"model": "gpt-9-2027"}),
+        # A server that no longer says what it is, or did not say so before.
+        ({}, UNNAMED),
+        (UNNAMED, {}),
+    ],
 )
-def test_recorded_other_model_at_same_address(server, tmp_path, other, workers, may_change):
-    replies = [{**reply_of("One."), **fields} for fields in ({}, other, other)]
+def test_recorded_other_model_at_same_address(server, tmp_path, first, other, workers, may_change):
+    replies = [{**reply_of("One."), **fields} for fields in (first, other, other)]
     server.replies = [*replies]
     endpoint = server.settings(workers=workers, may_change=may_change)
     known = LanguageModels(endpoints={"gpt": endpoint}, records=str(tmp_path))

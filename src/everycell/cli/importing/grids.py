@@ -45,6 +45,8 @@ class SourceTable:
     keys: int = 0
     #: Columns that name the rows, if the user chose them.
     names: tuple[int, ...] = ()
+    #: Seed of each row, heading included, if rows of the same names differ in it.
+    seeds: Sequence[str] = ()
     #: What was left out of the source, for the user.
     notes: list[str] = field(default_factory=list)
 

@@ -25,6 +25,7 @@ from everycell.cli.importing.values import (
     SourceCell,
     begins_with_number,
     is_numeric,
+    is_time,
     split_cell,
 )
 from everycell.cli.printing import pluralise
@@ -172,23 +173,23 @@ def name_rows(
         if len(columns) + grouped == 1:
             names = complete_additions([name for (name,) in keys.values()])
             keys = {row: [name] for row, name in zip(keys, names, strict=True)}
-        if _are_unique(keys):
+        if _are_unique(keys, table):
             break
-    if not _are_unique(keys) and not is_given:
+    if not _are_unique(keys, table) and not is_given:
         # Below a label that stands once, only the sizes differ.
         _fill_down(table, rows, texts, marks)
         columns, grouped = list(leading), False
         for column in _sizes(table, head, body, leading[-1] + 1, numbers):
             columns.append(column)
-            if _are_unique(keys_of(columns, grouped=False)):
+            if _are_unique(keys_of(columns, grouped=False), table):
                 names = shorten(
                     label_of_column(table, head, size) for size in columns[len(leading) :]
                 )
                 notes.append(f"Names of rows, although they are numbers: {names}.")
                 break
         keys = keys_of(columns, grouped=False)
-    if not _are_unique(keys):
-        repeated = pd.Series(keys).map(tuple).duplicated()
+    if not _are_unique(keys, table):
+        repeated = pd.Series(_with_seeds(keys, table)).duplicated()
         row = repeated.idxmax()
         raise DataError(
             path,
@@ -196,6 +197,10 @@ def name_rows(
             fault=f"has the same name as another row: {' / '.join(keys[row])}",
             fix="give each row its own name",
         )
+    if table.seeds and not is_given and not grouped:
+        # Rows of several seeds may differ in more than the seed, such as in a setting.
+        columns = sorted([*columns, *_varying(table, body, texts, columns)])
+        keys = keys_of(columns, grouped=False)
     if groups and not grouped:
         notes.append(
             f"Not imported: {pluralise(len(groups), 'row')} without values, not needed to name "
@@ -209,7 +214,7 @@ def name_rows(
         and _has_words(table, body, column)
         and _unread_number(table, body, column) is None
         and not _count_numbers(table, body, column)
-        and _are_unique(keys_of([column], grouped=False))
+        and _are_unique(keys_of([column], grouped=False), table)
     ]:
         used, unused = (
             [label_of_column(table, head, column) for column in columns_of_kind]
@@ -262,8 +267,26 @@ def name_rows(
     return RowNames(columns, ["group"] * grouped + names, keys)
 
 
-def _are_unique(keys: dict[int, list[str]]) -> bool:
-    return len(set(map(tuple, keys.values()))) == len(keys) and all(map(any, keys.values()))
+def _varying(
+    table: SourceTable, body: Sequence[int], texts: Sequence[int], columns: Sequence[int]
+) -> list[int]:
+    """Columns of text, other than times, that differ between rows with the same names."""
+    names = [tuple(table.rows[row][column].text for column in columns) for row in body]
+    varying = []
+    for column in set(texts) - {*columns}:
+        values = [table.rows[row][column].text for row in body]
+        differs = len({*zip(names, values, strict=True)}) > len({*names})
+        varying += [column] * (differs and not all(map(is_time, values)))
+    return varying
+
+
+def _with_seeds(keys: dict[int, list[str]], table: SourceTable) -> dict[int, tuple[str, ...]]:
+    return {row: (*key, *table.seeds[row : row + 1]) for row, key in keys.items()}
+
+
+def _are_unique(keys: dict[int, list[str]], table: SourceTable) -> bool:
+    is_unique = len({*_with_seeds(keys, table).values()}) == len(keys)
+    return is_unique and all(map(any, keys.values()))
 
 
 def _sizes(
@@ -359,12 +382,16 @@ def is_measure_heading(heading: str) -> bool:
     return _MEASURES.fullmatch(_plain(heading)) is not None
 
 
-def _key_name(table: SourceTable, head: int, column: int, default: str) -> str:
-    heading = label_of_column(table, head, column)
-    name = _plain(heading)
+def key_of_heading(heading: str) -> str:
+    """Name of the key column below a heading; empty if the heading names none."""
     if is_collection_heading(heading):
         return "collection"
     if is_measure_heading(heading):
         return "metric"
-    unnamed = not name or name in DESCRIPTION or heading == f"column {column + 1}"
-    return default if unnamed else name
+    name = _plain(heading)
+    return "" if name in DESCRIPTION else name
+
+
+def _key_name(table: SourceTable, head: int, column: int, default: str) -> str:
+    heading = label_of_column(table, head, column)
+    return (heading != f"column {column + 1}" and key_of_heading(heading)) or default

@@ -74,6 +74,11 @@ def table_of_rows(path: object, objects: Sequence[dict[str, Any]]) -> SourceTabl
     left_out: Counter[str] = Counter()
     values: dict[str, list[Any]] = {name: [row.get(name) for row in rows] for name in names}
     for name, column in values.items():
+        # Settings that differ distinguish rows.
+        if {value for value in column if isinstance(value, bool)} == {True, False}:
+            values[name] = column = [
+                str(value) if isinstance(value, bool) else value for value in column
+            ]
         for index, value in enumerate(column):
             if isinstance(value, dict | list | bool):
                 left_out[name] += 1

@@ -35,13 +35,13 @@ def one_value_per_row(table: SourceTable, head: int, notes: list[str]) -> Source
     if table.keys or table.names or not values or not measures:
         return table
     (value,) = values
-    body = table.rows[head:]
+    body, seeds = table.rows[head:], table.seeds[head:]
     deviation = value + 2 if _signs(body, value + 1) == {"±"} and value + 2 < len(labels) else None
     joined = {value, value + 1, value + 2} if deviation else {value}
     candidates = [column for column in range(len(labels)) if column not in joined]
     keys = [column for column in candidates if _is_key(body, labels, column, value)]
     names = [column for column in keys if column not in measures]
-    if lower[value] != "value" and (not names or _are_unique(body, names)):
+    if lower[value] != "value" and (not names or _are_unique(body, names, seeds)):
         # `Score` and `Baseline` may also be two columns of values.
         known = {*STATISTICS, *DESCRIPTION, "column 1"}
         unknown = [column for column in candidates if lower[column] not in known]
@@ -49,7 +49,7 @@ def one_value_per_row(table: SourceTable, head: int, notes: list[str]) -> Source
             return table
     settings = [column for column in candidates if column not in keys]
     for column in [*settings]:
-        if _are_unique(body, keys):
+        if _are_unique(body, keys, seeds):
             break
         # Numbers of rows are unique, and say nothing.
         if labels[column] != "column 1" and lower[column] not in DESCRIPTION:
@@ -64,7 +64,7 @@ def one_value_per_row(table: SourceTable, head: int, notes: list[str]) -> Source
     if deviation:
         for row, source in zip(rows[head:], body, strict=True):
             row[-1] = _with_deviation(source[value], source[deviation])
-    return SourceTable(rows, table.head, table.caption, keys=len(keys))
+    return SourceTable(rows, table.head, table.caption, keys=len(keys), seeds=table.seeds)
 
 
 def _is_key(
@@ -79,15 +79,17 @@ def _is_key(
     return is_named or (column < value and (is_first or not _is_setting(body, column)))
 
 
-def _are_unique(body: Sequence[Sequence[SourceCell]], columns: Sequence[int]) -> bool:
-    """Whether no two rows have the same names; blank cells repeat those above."""
+def _are_unique(
+    body: Sequence[Sequence[SourceCell]], columns: Sequence[int], seeds: Sequence[str]
+) -> bool:
+    """Whether no two rows have the same names and seed; blank cells repeat those above."""
     rows: list[tuple[str, ...]] = []
     for row in body:
         above = rows[-1] if rows else ("",) * len(columns)
         rows.append(
             tuple(row[column].text or name for column, name in zip(columns, above, strict=True))
         )
-    return len(set(rows)) == len(rows)
+    return len({*zip(rows, seeds or [""] * len(rows), strict=True)}) == len(rows)
 
 
 def _signs(body: Sequence[Sequence[SourceCell]], column: int) -> set[str]:

@@ -171,7 +171,8 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
         columns=[name for name in ("unit", "marker", "note") if not any(cells[name])]
     )
     keys = key_columns(cells)
-    if (repeated := cells.duplicated(keys)).any():
+    seeds = [(*table.seeds[position.row : position.row + 1],) for position in values]
+    if (repeated := pd.concat([cells[keys], pd.Series(seeds)], axis="columns").duplicated()).any():
         index = int(repeated.to_numpy().argmax())
         raise DataError(
             path,

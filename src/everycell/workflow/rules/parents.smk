@@ -109,7 +109,12 @@ use rule table as evaluation with:
 
 
 # Values that were computed elsewhere; `values` is a CSV file with the columns of the published
-# table.
+# table. If it has one more, such as `seed`, `mean_over` names that column: the table then has means
+# over it, the supplementary table `seeds` their spread, and measures in `deviations` a second cell,
+# such as "MAP ±", with the sample standard deviation (divisor n - 1), unless it is in `left_out`.
 use rule table as given_values with:
     params:
         **runs("read_values"),
+        mean_over="",
+        deviations=[],
+        left_out=[],

@@ -1,0 +1,106 @@
+"""Messages on values that the published table lacks, with what to do."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import pandas as pd
+
+from everycell.cli.importing.headings import is_collection_heading, is_system_heading
+from everycell.cli.printing import list_first, pluralise
+from everycell.cli.table_sources import SEVERAL
+from everycell.records.cells import key_columns
+
+#: Least similarity of names of which one may mean the other.
+_SIMILAR = 0.4
+
+
+def describe_columns(
+    path: Path, table: Path, own: pd.DataFrame, part: pd.DataFrame, cells: pd.DataFrame
+) -> str:
+    """Which columns of a file and of the published table differ, and what to do."""
+    keys = key_columns(cells)
+    start = (
+        f"{path}: the key columns are {', '.join(key_columns(own))}, but those of {table} are "
+        f"{', '.join(keys)}"
+    )
+    surplus = [key for key in key_columns(part) if key not in keys]
+    absent = {key: [*cells[key].unique()] for key in keys if key not in part}
+    if not absent and len(surplus) == 1 and part.duplicated(keys).any():
+        return (
+            f"{start}; if several values of one cell differ in the column {surplus[0]}, average "
+            f"them with --mean-over {shlex.quote(surplus[0])}."
+        )
+    known = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items())
+    varying = [key for key in keys if key != "metric" and cells[key].nunique() > 1]
+    example = SEVERAL.join(cells[varying].iloc[0]) if {*varying} & {*absent} else ""
+    advice = f", or write the name before the file, as in --values '{example}={path}'"
+    rename = _rename_example({"": surplus}, {"": absent})
+    return (
+        f"{start}; use the same columns in both files"
+        f"{f', or the published names ({known})' * bool(known)}"
+        f"{f', or rename a column, as in --rename {rename}' * bool(rename)}"
+        f"{advice * bool(example)}."
+    )
+
+
+def describe_surplus(
+    surplus: Sequence[str],
+    table: Path,
+    adapted: pd.DataFrame,
+    cells: pd.DataFrame,
+    *,
+    has_unnamed: bool,
+) -> str:
+    """Which values the table lacks, and what to do."""
+    keys = key_columns(cells)
+    own, absent = (
+        {key: [name for name in frame[key].unique() if name not in set(other[key])] for key in keys}
+        for frame, other in ((adapted, cells), (cells, adapted))
+    )
+    known = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items() if names)
+    one = len(surplus) == 1
+    system = next(
+        (
+            names[0]
+            for key, names in absent.items()
+            if names and key != "metric" and not is_collection_heading(key)
+        ),
+        "",
+    )
+    rename = _rename_example(own, absent)
+    advice = f", write them before the files of one system, as in --values '{system}=FILE'"
+    return (
+        f"{pluralise(len(surplus), 'value')} of --values {'is' if one else 'are'} not in {table}: "
+        f"{list_first(surplus)}; use the published names"
+        f"{f' (still without a value are {known})' * bool(known)}"
+        f"{f', as in --rename {rename} if that is meant' * bool(rename)}"
+        f"{advice * (bool(system) and has_unnamed)}, or leave {'it' if one else 'them'} out with "
+        "--leave-out-others."
+    )
+
+
+def _rename_example(own: Mapping[str, Iterable[str]], absent: Mapping[str, Iterable[str]]) -> str:
+    """Argument of `--rename` with the most similar names of one key; empty if there are none."""
+    pairs = [
+        (_similarity(name, other), name, other)
+        for key in own
+        for name in [*own[key]][:100]
+        for other in [*absent.get(key, ())][:100]
+    ]
+    if not pairs:
+        return ""
+    similarity, name, other = max(pairs, key=lambda pair: pair[0])
+    # Of several, a pair that has nothing in common is no advice.
+    is_advice = len(pairs) == 1 or similarity > _SIMILAR
+    return shlex.quote(f"{name}={other if is_advice else 'PUBLISHED'}")
+
+
+def _similarity(name: str, other: str) -> float:
+    """Similarity of two names, from 0; two headings of systems, or of collections, are similar."""
+    kinds = (is_system_heading, is_collection_heading)
+    is_same_kind = any(is_kind(name) and is_kind(other) for is_kind in kinds)
+    return is_same_kind + SequenceMatcher(None, name.lower(), other.lower()).ratio()
