@@ -37,7 +37,8 @@ def environment_folder(name: str) -> str | None:
     """
     folder = os.environ.get(name) or None
     start, at, _ = (folder or "").partition("@")
-    if "://" in start or (at and ":" in start):
+    is_absolute = start.startswith("/")
+    if "://" in start or (at and ":" in start and not is_absolute):
         raise ConfigError(
             f"The environment variable {name} is an address (not shown, since it may contain a "
             "password); set it to a folder, or unset it."

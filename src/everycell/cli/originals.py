@@ -74,7 +74,9 @@ def find_headings(table: Path, keys: Iterable[str]) -> dict[str, str]:
     Keys are in lower case; those that have another name than their column keep it.
     """
     imported = Path(f"{table}{SUFFIX}")
-    headings = read_json(imported).get("headings", {}) if imported.is_file() else {}
+    content = read_json(imported) if imported.is_file() else {}
+    headings = content.get("headings") if isinstance(content, dict) else {}
+    headings = headings if isinstance(headings, dict) else {}
     return {
         key: heading
         for key in keys

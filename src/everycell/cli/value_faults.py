@@ -19,7 +19,13 @@ _SIMILAR = 0.4
 
 
 def describe_columns(
-    path: Path, table: Path, own: pd.DataFrame, part: pd.DataFrame, cells: pd.DataFrame
+    path: Path,
+    table: Path,
+    own: pd.DataFrame,
+    part: pd.DataFrame,
+    cells: pd.DataFrame,
+    *,
+    mean_over: str | None,
 ) -> str:
     """Which columns of a file and of the published table differ, and what to do."""
     keys = key_columns(cells)
@@ -29,6 +35,12 @@ def describe_columns(
     )
     surplus = [key for key in key_columns(part) if key not in keys]
     absent = {key: [*cells[key].unique()] for key in keys if key not in part}
+    if mean_over and not absent and surplus:
+        names = " and ".join(surplus)
+        return (
+            f"{start}; if {names} only describes each {mean_over}, remove it from the file; if "
+            "not, give the rows of one published value only."
+        )
     if not absent and len(surplus) == 1 and part.duplicated(keys).any():
         return (
             f"{start}; if several values of one cell differ in the column {surplus[0]}, average "

@@ -71,10 +71,17 @@ def _check_seeds(file: ValuesFile, mean_over: str) -> None:
     """Refuse blank seeds, and rows that a tool computed from those of all seeds."""
     for seed, line in zip(file.seeds or (), file.lines, strict=True):
         fault = "is blank" if not seed.strip() else ""
-        if Path(seed).stem.strip().lower() in _SUMMARIES:
+        if _summarises(seed, is_file=mean_over == FILE):
             fault = f"is {seed!r}, which summarises several"
         if fault:
             raise RecordError(f"--mean-over: {line}: {mean_over} {fault}; correct or remove it.")
+
+
+def _summarises(seed: str, *, is_file: bool) -> bool:
+    """Whether a seed, or the name or first folder of a file, is that of a mean or deviation."""
+    # In folders of seeds, files such as all.csv have one name.
+    seed = Path(Path(seed).parts[0]).stem if is_file else re.split(r"[^\w.]+", f"{seed} ")[0]
+    return seed.strip("._ ").lower() in _SUMMARIES
 
 
 def names_repetitions(column: str) -> bool:

@@ -10,6 +10,7 @@ import pandas as pd
 from everycell.cli.importing.values import DEVIATION
 from everycell.cli.printing import list_first, pluralise
 from everycell.cli.table_sources import missing_cells
+from everycell.cli.value_files import FILE
 from everycell.records.cells import RecordError
 
 
@@ -44,10 +45,12 @@ def average(
         "values each."
     ]
     frame = counts.index.to_frame(index=False)
-    for number in sorted({*counts} - {len(seeds)}):
+    # Files may be of one system each.
+    expected = highest if name == FILE else len(seeds)
+    for number in sorted({*counts} - {expected}):
         selectors = missing_cells(frame, keys, [*(counts != number)])
         names = [", ".join(selector.values()) for selector in selectors]
-        notes.append(f"Only {number} of {len(seeds)} values: {list_first(names)}.")
+        notes.append(f"Only {number} of {expected} values: {list_first(names)}.")
     rule: dict[str, object] = {"mean_over": name, "deviations": [], "left_out": []}
     produced = [*counts.index]
     suffix = f" {DEVIATION}"

@@ -105,7 +105,7 @@ def source_from_values(
         # Columns that only another file has are blank here.
         columns = [key for key in key_columns(adapted) if key in part or key not in reproduced]
         if set(columns) != set(keys):
-            raise RecordError(describe_columns(path, table, own, part, cells))
+            raise RecordError(describe_columns(path, table, own, part, cells, mean_over=mean_over))
     published = cells.set_index(keys).index
     produced = adapted.set_index(keys).index
     is_cell = produced.isin(published)

@@ -193,6 +193,9 @@ def _check_vocabulary(tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
     Without them in ``vocab.txt``, transformers adds entries that the model does not have.
     """
     path = folder / "vocab.txt"
+    if "merges_file" in tokenizer.vocab_files_names:
+        # The words of BERTweet and PhoBERT have counts behind them, and no such entries.
+        return
     if not (folder / "tokenizer.json").is_file() and path.is_file():
         words = text_of(path).removesuffix("\n").split("\n")
         special = {tokenizer.unk_token, tokenizer.cls_token, tokenizer.sep_token} - {None}

@@ -199,8 +199,8 @@ def _download(url: str, path: Path, timeout: float) -> bool:
         ) as response:
             response.raise_for_status()
             # The file's hash is not known yet, and anyone on the way could change the file.
-            hops = [hop.url.partition(":")[0] for hop in (*response.history, response)]
-            if url.startswith("https:") and set(hops) != {"https"}:
+            hops = [hop.url.partition(":")[0].lower() for hop in (*response.history, response)]
+            if url.lower().startswith("https:") and set(hops) != {"https"}:
                 raise DownloadError(
                     f"{url} leads to an address without encryption; use its https address, or "
                     "download the file yourself and give its path."

@@ -87,22 +87,30 @@ def test_init_several_seeds(form):
     assert form in message and "--mean-over seed" in message
 
 
-def test_mean_over_rule(folder):
-    """The rule writes means, the published deviations, and how many seeds each cell has."""
-    Path("a.csv").write_text(FORMS["wide.csv"])
-    init("a.csv", "--mean-over", "seed")
+@pytest.mark.parametrize(("measure", "column"), [("MAP", "seed"), ("MAP{1}", "{seed}")])
+def test_mean_over_rule(folder, measure, column):
+    """The rule writes means, the published deviations, and how many seeds each cell has.
+
+    Braces in names are no wildcards of Snakemake.
+    """
+    Path("table.csv").write_text(TABLE.replace("MAP", measure))
+    Path("a.csv").write_text(FORMS["wide.csv"].replace("MAP", measure).replace("seed", column))
+    init("a.csv", "--mean-over", column)
     result = "results/released/smith2026/table_1.csv"
     command = [sys.executable, "-m", "snakemake", "--cores", "1", result]
     done = subprocess.run(command, cwd="smith2026", capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     table = pd.read_csv(f"smith2026/{result}").set_index(["model", "metric"])["value"].to_dict()
-    means = {key: pytest.approx(statistics.mean(values)) for key, values in SEEDS.items()}
+    expected = {
+        (model, name.replace("MAP", measure)): values for (model, name), values in SEEDS.items()
+    }
+    means = {key: pytest.approx(statistics.mean(values)) for key, values in expected.items()}
     deviation = pytest.approx(statistics.stdev(SEEDS["Ours", "MAP"]))
-    assert table == means | {("Ours", "MAP ±"): deviation}
+    assert table == means | {("Ours", f"{measure} ±"): deviation}
     spreads = pd.read_csv(f"smith2026/{result.removesuffix('.csv')}.seeds.csv")
     spreads = spreads.set_index(["model", "metric", "statistic"])["value"]
-    assert {key: spreads[*key, "seeds"] for key in SEEDS} == {
-        key: len(values) for key, values in SEEDS.items()
+    assert {key: spreads[*key, "seeds"] for key in expected} == {
+        key: len(values) for key, values in expected.items()
     }
 
 
@@ -112,7 +120,9 @@ def write_files(*names: str) -> None:
         Path(name).write_text(f"model,MAP,P@5\nBM25,0.3{seed},0.4{seed}\nOurs,0.5{seed},0.6\n")
 
 
-@pytest.mark.parametrize("names", [("a_1.csv", "a_2.csv"), ("1/a.csv", "2/a.csv")])
+@pytest.mark.parametrize(
+    "names", [("a_1.csv", "a_2.csv"), ("1/a.csv", "2/a.csv"), ("1/all.csv", "2/all.csv")]
+)
 def test_init_mean_over_files(names):
     write_files(*names)
     message = refused("init", "--table", "table.csv", "--values", *names, "smith2026")
@@ -131,7 +141,7 @@ def test_init_mean_over_files_of_systems():
     values, out = init("BM25=a.eval", "BM25=b.eval", "Ours=c.eval", "--mean-over", "file")
     assert values == {("BM25", "MAP"): [0.3, 0.32], ("Ours", "MAP"): [0.4]}
     # One value has no deviation.
-    assert "Only 1 of 3 values: Ours." in out and "Not run: MAP ±." in out
+    assert "Only 1 of 2 values: Ours." in out and "Not run: MAP ±." in out
     Path("smith2026").rename("first")
     renames = ("--rename", "a=BM25", "b=BM25", "c=Ours")
     files = ("a.eval", "b.eval", "c.eval")
@@ -166,6 +176,18 @@ def test_init_mean_over_settings(ending, seeds):
     assert pd.read_csv(path)["value"].tolist() == [0.3, 0.32]
 
 
+@pytest.mark.parametrize("column", ["run_id", "checkpoint", "subset"])
+def test_init_mean_over_further_column(column):
+    """A second column is never offered for an average too: its rows may be of other data."""
+    text = FORMS["wide.csv"].replace("seed", f"seed,{column}", 1)
+    for index, seed in enumerate((",7,", ",8,", ",9,")):
+        text = text.replace(seed, f"{seed}{'xyz'[index]}a,")
+    Path("a.csv").write_text(text)
+    options = ("--table", "table.csv", "--values", "a.csv", "smith2026")
+    message = refused("init", *options, "--mean-over", "seed")
+    assert "a.csv" in message and f"if {column} " in message and "--mean-over" not in message
+
+
 def test_init_mean_over_missing_value():
     """A seed without a value is counted among the seeds."""
     Path("a.csv").write_text(FORMS["tidy.csv"].replace("Ours,8,MAP,0.35", "Ours,8,MAP,NaN"))
@@ -191,6 +213,8 @@ def test_init_mean_over_percentages():
         (FORMS["tidy.csv"], "model", ["table.csv", "model"]),
         (FORMS["tidy.csv"] + "Ours,mean,MAP,0.35\n", "seed", ["a.csv, line 12", "'mean'"]),
         (FORMS["wide.csv"] + "Ours,std,0.1,0.1\n", "seed", ["a.csv, row 7", "'std'"]),
+        (FORMS["wide.csv"] + "Ours,mean±std,0.1,0.1\n", "seed", ["a.csv, row 7", "'mean±std'"]),
+        (FORMS["wide.csv"] + "Ours,Avg. of 3,0.1,0.1\n", "seed", ["a.csv, row 7", "'Avg. of 3'"]),
         (FORMS["tidy.csv"] + "Ours,,MAP,0.35\n", "seed", ["a.csv, line 12", "blank"]),
         (FORMS["tidy.csv"].replace("0.36", "<0.36"), "seed", ["a.csv, line 6", "<0.36"]),
         (FORMS["wide.csv"] + "Ours,9,0.1,0.1\n", "seed", ["a.csv"]),

@@ -105,3 +105,10 @@ def test_remove_originals(number):
     assert yaml.safe_load(remove_originals(record)) == {
         "sources": ["p. 1"] * len(notes), "more": "p. 2",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["[1]", "{}", '{"headings": [1]}', '{"headings": null}'])
+def test_find_headings_other_file(tmp_path, text):
+    """A file of another program may have the name of that of an imported table."""
+    (tmp_path / "table.csv.original").write_text(text)
+    assert find_headings(tmp_path / "table.csv", ["system"]) == {}

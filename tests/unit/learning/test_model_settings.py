@@ -192,6 +192,16 @@ def test_load_model_vocabulary(folder, words):
     assert error.value.path == path
 
 
+@pytest.mark.parametrize("kind", ["BertweetTokenizer", "PhobertTokenizer"])
+def test_read_tokenizer_vocabulary_with_counts(tmp_path, kind):
+    """Vocabularies with byte pair codes have no entries for start and end."""
+    (tmp_path / "vocab.txt").write_text("bee 10\nfly 5\n")
+    (tmp_path / "bpe.codes").write_text("b e 7\n")
+    (tmp_path / "config.json").write_text('{"model_type": "roberta"}')
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": kind}))
+    assert read_tokenizer(tmp_path, "toy")("bee")["input_ids"][0] == 0
+
+
 def edit_vocabulary(folder, vocabulary):
     """Change the vocabulary of a `tokenizer.json`."""
     for path in folder.glob("vocab.txt"):

@@ -163,10 +163,11 @@ def _is_mean(value: Any) -> bool:
 
 
 def _has_measures(value: Any) -> bool:
-    """Whether a value is an object of numbers, or of means with deviations."""
+    """Whether a value is an object of numbers, or of means with deviations; some may be missing."""
     if not isinstance(value, dict) or not value or _is_file(value):
         return False
-    return all(_is_value(inner) or _is_mean(inner) for inner in value.values())
+    values = [inner for inner in value.values() if not _is_missing(inner)]
+    return bool(values) and all(_is_value(inner) or _is_mean(inner) for inner in values)
 
 
 def _with_inner_measures(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -175,10 +176,17 @@ def _with_inner_measures(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
     A measure keeps its name if the object only holds it, or is the only one; otherwise, or if
     another field has that name, the name of the object is written before it.
     """
+    rows = [
+        {
+            name: _with_deviation(**value) if _is_mean(value) else value
+            for name, value in row.items()
+        }
+        for row in rows
+    ]
     fields: dict[str, list[Any]] = {}
     for row in rows:
         for name, value in row.items():
-            if not _is_missing(value):
+            if not _is_missing(value) and value != {}:
                 fields.setdefault(name, []).append(value)
     inner = {
         name: dict.fromkeys(field for value in values for field in value)

@@ -192,6 +192,9 @@ def test_import_json_records_with_inner_measures(name, position):
         ({"acc": 0.1, "metrics": {"acc": 0.2}}, ["acc", "metrics acc"]),
         ({"metrics": {"acc": {"mean": 0.1, "std": 0.2}}}, ["acc", "acc ±"]),
         ({"acc": {"mean": 0.1, "max": 0.2}}, ["acc mean", "acc max"]),
+        ({"acc": {"mean": 0.1, "std": 0.2}}, ["acc", "acc ±"]),
+        ({"MAP": {"mean": 0.1, "std": 0.2}, "lr": None}, ["MAP", "MAP ±"]),
+        ({"metrics": {"MAP": 0.1, "RR": None, "P@5": 0.2}}, ["MAP", "P@5"]),
     ],
 )
 def test_import_json_names_of_inner_measures(inner, metrics):
