@@ -62,7 +62,8 @@ def remove_record(output: str | Path) -> None:
     """Remove the record of an output, or whatever is in its place or in that of its folder."""
     path = record_path(output)
     for folder in reversed(path.parents):
-        if folder.is_relative_to(RECORDS) and not folder.is_dir():
+        # In this order, since another job may make the folder meanwhile.
+        if folder.is_relative_to(RECORDS) and os.path.lexists(folder) and not folder.is_dir():
             folder.unlink(missing_ok=True)
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)

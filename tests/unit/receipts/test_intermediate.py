@@ -8,7 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from everycell.jobs.job import InputChangedError, Job
-from everycell.receipts.intermediate import RECORDS, expected_hash, read_record, record_path
+from everycell.receipts.intermediate import (
+    RECORDS,
+    expected_hash,
+    read_record,
+    record_path,
+    remove_record,
+)
 
 #: Output -> its files.
 FILE, FOLDER = "work/toy/scores.parquet", "work/toy/index"
@@ -181,3 +187,19 @@ def test_job_replaces_spoiled_record(outputs, spoil, output):
     assert read_record(output) is not None
     # What a link leads to stays.
     assert Path("text").read_text() == "a\n"
+
+
+def test_remove_record_folder_of_another_job(tmp_path, monkeypatch):
+    """Another job may make the folder of records just after this one looked for it."""
+    monkeypatch.chdir(tmp_path)
+    record, is_dir = record_path(FILE), Path.is_dir
+
+    def look(path: Path) -> bool:
+        answer = is_dir(path)
+        if path != record:
+            path.mkdir(parents=True, exist_ok=True)
+        return answer
+
+    monkeypatch.setattr(Path, "is_dir", look)
+    remove_record(FILE)
+    assert not record.exists()

@@ -772,7 +772,8 @@ def test_download_redirect(server, tmp_path, download_url, address):
 
 
 @pytest.mark.parametrize("hops", [["http"], ["https", "http"], ["http", "https"], ["https"]])
-def test_download_redirect_without_encryption(tmp_path, monkeypatch, hops):
+@pytest.mark.parametrize("scheme_of_user", ["https", "HTTPS"])
+def test_download_redirect_without_encryption(tmp_path, monkeypatch, hops, scheme_of_user):
     """The hash of a new file is not known, so that anyone on the way could change the file."""
     responses = [requests.Response() for _ in hops]
     for response, scheme in zip(responses, hops, strict=True):
@@ -780,12 +781,13 @@ def test_download_redirect_without_encryption(tmp_path, monkeypatch, hops):
         response.raw = io.BytesIO(CONTENT)
     responses[-1].history = responses[:-1]
     monkeypatch.setattr(requests, "get", lambda *arguments, **options: responses[-1])
+    url = f"{scheme_of_user}://example.org/a"
     if hops == ["https"]:
-        download_added("https://example.org/a", tmp_path / "a")
+        download_added(url, tmp_path / "a")
         assert (tmp_path / "a").read_bytes() == CONTENT
     else:
         with pytest.raises(SourceError, match="without encryption"):
-            download_added("https://example.org/a", tmp_path / "a")
+            download_added(url, tmp_path / "a")
         assert not (tmp_path / "a").exists()
 
 

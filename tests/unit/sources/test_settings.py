@@ -56,9 +56,10 @@ def test_mirror_folder_environment(configured, environment, expected, monkeypatc
 def test_environment_folder_address(address, variable, folder_of, monkeypatch, tmp_path):
     """Messages name folders, and an address may contain a password."""
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)
-    folder = tmp_path / "a@b"
-    monkeypatch.setenv(variable, str(folder))
-    assert folder_of().is_relative_to(folder)
+    for name in ("a@b", "run:1/a@b"):
+        folder = tmp_path / name
+        monkeypatch.setenv(variable, str(folder))
+        assert folder_of().is_relative_to(folder)
     monkeypatch.setenv(variable, address)
     with pytest.raises(ConfigError, match=variable) as error:
         folder_of()
