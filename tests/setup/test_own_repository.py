@@ -48,7 +48,7 @@ HEAVY = ("torch", "lightgbm", "shap", "umap", "numba", "sklearn", "httpx2", "pys
 NEW_FACTS = dict(
     zip(
         [*PLACEHOLDERS.values(), EXAMPLE_DATA],
-        ["On bees", "Ada Ode, Bob Bee", "Bees 2026", "CC-BY-4.0", "Flights of bees"],
+        ["On bees", "Ada Ode, Bob Bee", "Bees 2026", "CC-BY-4.0", "p. 7", "Flights of bees"],
         strict=True,
     )
 )
@@ -90,8 +90,9 @@ def check_deposits_run_elsewhere(environment: Environment, repository: Path, fol
     """Archives for everyone and for reviewers, unpacked in empty folders."""
     records = repository / "published/paper2026"
     refused = environment.run(*DEPOSIT, "../no.zip", cwd=repository, fails=True)
-    assert "paper.yaml, line " in refused and "registry.yaml, line " in refused
-    for path in (records / "paper.yaml", records / "registry.yaml"):
+    names = ("paper.yaml", "registry.yaml", "ch1.yaml")
+    assert all(f"{name}, line " in refused for name in names)
+    for path in (records / name for name in names):
         text = path.read_text(encoding="utf-8")
         for old, new in NEW_FACTS.items():
             text = text.replace(old, new)

@@ -111,6 +111,10 @@ def _encoded(folder: Path) -> None:
     )
 
 
+def _vectors(folder: Path) -> None:
+    np.save(folder / "v.npy", np.ones((3, 2), np.float16))
+
+
 def _record(folder: Path) -> None:
     with Record(folder / "r.jsonl") as record:
         record.add(
@@ -258,6 +262,7 @@ def _readers() -> dict[str, Reader]:
             call=lambda read, path: read(path, {"7": "red bee"})),
         "fair_ranking.reranked_runs.read_neutralities": Reader(
             b"document,neutrality\nd1,1\nd2,0.5\n"),
+        "base.arrays.read_vectors": Reader(written(_vectors, "v.npy")),
         "retrieval.encoded.read_encoded": Reader(written(_encoded, "e.npz")),
         "language_models.templates.read_template": Reader(
             b"### system\nBe brief.\n### user\nAsk $question at $$1",

@@ -39,10 +39,10 @@ def test_script_in_r(tmp_path, monkeypatch):
         "    params:\n",
         '    input:\n        "data/smith2026-data/scores.csv",\n    params:\n',
     )
-    for name in ("paper", "registry"):
+    for name in ("paper", "registry", "ch1"):
         file = project.folder / f"published/smith2026/{name}.yaml"
         text = file.read_text().replace("N. N.", "A. Smith").replace("Title of the paper", "Means")
-        text = text.replace("Licence, such as CC-BY-4.0", "CC-BY-4.0")
+        text = text.replace("Licence, such as CC-BY-4.0", "CC-BY-4.0").replace("p. ?", "p. 2")
         file.write_text(text.replace("Where it was published", "A journal"))
     project.build()
     assert "4 of 4 cells reproduced: 4 equal" in project.everycell("summary").stdout

@@ -11,6 +11,7 @@ from workflow.project import Project
 from everycell.base.files import sha256
 from everycell.receipts.intermediate import record_path
 from everycell.receipts.provenance import read_lineage, write_jobs
+from everycell.receipts.receipts import with_hashes
 
 RUN = "work/smith2026/first.run"
 RESULT = "released/smith2026/table_1"
@@ -262,3 +263,28 @@ def test_verify_rebuild_forged_chain(chained, act):
     assert done.returncode == 0, done.stdout
     done = chained.everycell("verify", "--rebuild", RESULT)
     assert done.returncode == 1 and "First / MAP" in done.stdout, done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.fault("receipt")
+def test_verify_rebuild_varying_forged_hash(chained):
+    """A result may vary, but its receipt has the hashes of the files that are here."""
+    record = chained.folder / "published/smith2026/ch1.yaml"
+    declared = "state: surrogate, name: toys, varies: trained in the run, varies_by: 0.2"
+    record.write_text(record.read_text().replace("state: reproduced", declared))
+    assert chained.snakemake().returncode == 0
+    path = chained.folder / RECEIPT
+    table = path.with_name("table_1.csv")
+    table.write_text(table.read_text().replace("First,MAP,0.7083333333333333", "First,MAP,0.7"))
+    receipt = json.loads(path.read_text())
+    for output in receipt["outputs"]:
+        output["sha256"] = sha256(path.parent / output["path"])
+    for kind, name in ((None, ""), ("inputs", RUN), ("outputs", "table_1.csv")):
+        forged = json.loads(json.dumps(receipt))
+        for file in forged[kind] if kind else ():
+            if file["path"] == name:
+                file["sha256"] = "0" * 64
+        path.write_text(json.dumps(with_hashes(forged)))
+        done = chained.everycell("verify", "--rebuild", RESULT)
+        assert done.returncode == (1 if kind else 6), done.stdout
+        assert name in done.stdout

@@ -5,14 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from everycell.base.errors import DataError
+from everycell.base.files import open_regular
+
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.floating]
 IntArray = npt.NDArray[np.integer]
+
+
+def read_vectors(path: Path | str) -> FloatArray:
+    """Vectors in the rows of an ``.npy`` file, which is mapped into memory, not read."""
+    try:
+        open_regular(Path(path)).close()
+        # Writable in memory, since torch warns of an array that is not.
+        vectors = np.load(path, mmap_mode="c", allow_pickle=False)
+        if vectors.ndim != 2 or vectors.dtype.kind != "f":
+            raise ValueError(f"it has the type {vectors.dtype} and the shape {vectors.shape}")
+    # numpy raises errors without a common base for a damaged header.
+    except Exception as error:
+        raise DataError(
+            path,
+            fault=f"does not contain vectors ({str(error)[:200]})",
+            fix="delete it and run the same command again",
+        ) from None
+    return vectors
 
 
 @cache

@@ -40,6 +40,23 @@ _ADVICE = {
 }
 
 
+#: What the loader says of a compiled module for which there is no memory.
+_NO_MEMORY = ("failed to map segment", "annot allocate memory", "cannot create shared object")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory ran out, also while a compiled module was loaded."""
+    current: BaseException | None = error
+    while current is not None:
+        if isinstance(current, MemoryError) or (
+            isinstance(current, ImportError | OSError)
+            and any(text in str(current) for text in _NO_MEMORY)
+        ):
+            return True
+        current = current.__cause__ or current.__context__
+    return False
+
+
 def describe_os_error(error: OSError) -> str:
     """Describe an error of the operating system: file, reason and remedy."""
     if error.errno is None:

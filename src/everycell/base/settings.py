@@ -30,6 +30,21 @@ def plain_path(path: str) -> str:
     return os.path.normpath(os.path.expanduser(path))
 
 
+def environment_folder(name: str) -> str | None:
+    """Folder that an environment variable sets; None if it is not set.
+
+    An address is refused, since messages name folders, and an address may contain a password.
+    """
+    folder = os.environ.get(name) or None
+    start, at, _ = (folder or "").partition("@")
+    if "://" in start or (at and ":" in start):
+        raise ConfigError(
+            f"The environment variable {name} is an address (not shown, since it may contain a "
+            "password); set it to a folder, or unset it."
+        )
+    return folder
+
+
 PlainPath = Annotated[str, AfterValidator(plain_path)]
 Probability = Annotated[float, Field(gt=0, lt=1)]
 #: Shared by settings that may use the network.

@@ -38,6 +38,7 @@ from everycell.cli.anonymous import (
 from everycell.cli.crate import copy_project, files_of_deposit, pack, refuse_link
 from everycell.cli.named_works import warn_of_works
 from everycell.cli.new_paper import INSTALL, PYTHON
+from everycell.cli.own_metadata import check_own_files
 from everycell.cli.placeholders import find_placeholders
 from everycell.cli.secret_files import refuse_secrets
 from everycell.config import repository_of
@@ -96,6 +97,7 @@ def write_deposit(
 ) -> Path:
     """Write a project and its verified results as one zip archive."""
     refuse_placeholders(project)
+    check_own_files(project)
     hashes = _hashes(files_of_deposit(project, results))
     pages = check_results(results, out, project, cache, papers, audits)
     forbidden = identities(results, project, papers) if anonymous else {}
@@ -221,9 +223,9 @@ def refuse_placeholders(project: Path) -> None:
     if lines:
         raise ReceiptError(
             f"{'; '.join(lines)}: as in the templates, so no deposit was written; write title, "
-            "authors, reference and licence of the paper in paper.yaml, and authors, paper and "
-            "licence of the data in registry.yaml (`none stated` if the authors state no licence), "
-            "then run `everycell page`."
+            "authors, reference and licence of the paper in paper.yaml, authors, paper and licence "
+            "of the data in registry.yaml (`none stated` if the authors state no licence), and the "
+            "page of each table and claim in ch1.yaml (`source`), then run `everycell page`."
         )
 
 
@@ -240,7 +242,7 @@ def _write_metadata(
     }
     pyproject = copy / "pyproject.toml"
     if pyproject.is_file():
-        text = _text_of(pyproject)
+        text = text_of(pyproject)
         locked = _locked(text)
         wheel = wheel_file()
         if wheel:
@@ -260,7 +262,7 @@ def _write_metadata(
             replacement = '"' + requirement(r"\1", released=True) + '"'
             pyproject.write_text(re.sub(pattern, replacement, text), encoding="utf-8")
         for path in filter(Path.is_file, (copy / "README.md", pyproject)):
-            text = _text_of(path)
+            text = text_of(path)
             # Not the beginning of another command, such as `pip install ./src`.
             text = re.sub(rf"{re.escape(INSTALL)}(?![\w./-])", INSTALL_LOCKED, text)
             text = text.replace(PYTHON, f"Python {version}")
@@ -268,16 +270,6 @@ def _write_metadata(
     for name, text in files.items():
         if not (copy / name).exists():
             (copy / name).write_text(text, encoding="utf-8")
-
-
-def _text_of(path: Path) -> str:
-    """Text of a file of the project that is changed in the deposit."""
-    try:
-        return text_of(path)
-    except UnicodeDecodeError:
-        raise ReceiptError(
-            f"{path.name} is not UTF-8 text, so no deposit was written; save it as UTF-8."
-        ) from None
 
 
 def _locked(text: str) -> list[str]:

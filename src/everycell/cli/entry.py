@@ -15,7 +15,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, TextIO
 
-from everycell.base.files import describe_os_error
+from everycell.base.files import describe_os_error, is_out_of_memory
 from everycell.base.installation import requirement
 from everycell.base.untrusted import escape_controls, printable_line
 
@@ -62,7 +62,9 @@ def main() -> None:
     except ModuleNotFoundError as error:
         print(f"everycell: {describe_missing_module(error)}", file=sys.stderr)
         sys.exit(2)
-    except MemoryError:
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
         print(
             "everycell: memory ran out; free some, or raise its limit (ulimit -v), and run the "
             "same command again.",

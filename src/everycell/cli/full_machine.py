@@ -14,6 +14,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+from everycell.base.settings import environment_folder
 from everycell.base.untrusted import without_user
 from everycell.language_models.requirements import Requirements
 from everycell.records.full_runs import FullRun, format_number
@@ -40,8 +41,8 @@ def _cache(*variables: str, default: str) -> Path:
     """Folder set by the first of these environment variables ("NAME" or "NAME/SUBFOLDER")."""
     for variable in variables:
         name, _, folder = variable.partition("/")
-        if os.environ.get(name):
-            return Path(os.environ[name]) / folder
+        if parent := environment_folder(name):
+            return Path(parent) / folder
     return Path(default).expanduser()
 
 

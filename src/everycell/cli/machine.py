@@ -14,6 +14,7 @@ import typer
 
 from everycell.base.installation import is_installed
 from everycell.base.settings import ConfigError
+from everycell.base.untrusted import without_user
 from everycell.cli import project
 from everycell.cli.full_tier import Row, check_requirements, select_full
 from everycell.cli.named_files import Input
@@ -181,7 +182,9 @@ def _check_machine() -> None:
     advice = "" if is_writable else " is not writable; set XDG_CACHE_HOME to a writable folder"
     report(is_writable, f"cache of Snakemake and of models: {home}{advice}")
     output_cache = os.environ.get("SNAKEMAKE_OUTPUT_CACHE")
-    echo(f"     Snakemake output cache: {output_cache or 'none (SNAKEMAKE_OUTPUT_CACHE)'}")
+    # Snakemake takes an address too.
+    output_cache = without_user(output_cache or "none (SNAKEMAKE_OUTPUT_CACHE)")
+    echo(f"     Snakemake output cache: {output_cache}")
     echo(f"     network: {'allowed' if settings.network else 'switched off'} in config.yaml")
     if not is_healthy:
         raise typer.Exit(1)

@@ -18,12 +18,12 @@ from typing import Any
 from everycell.base.csv_files import csv_text
 from everycell.base.files import naming
 from everycell.base.installation import requirement
-from everycell.cli.originals import find_original, repositories_of
+from everycell.cli.originals import find_headings, find_original, repositories_of
 from everycell.cli.placeholders import EXAMPLE_DATA, PLACEHOLDERS
 from everycell.cli.project import refuse_existing
 from everycell.cli.table_sources import RUNNERS, TableSource
 from everycell.config import Config
-from everycell.records.cells import RecordError
+from everycell.records.cells import RecordError, key_columns
 from everycell.records.checks import write_schemas
 from everycell.records.folders import PAPERS, TIERS
 from everycell.records.registry import forget_registry, load_registry
@@ -184,7 +184,10 @@ def _write_paper(root: Path, key: str, source: TableSource) -> list[Path]:
         "year": _year(key),
         "blank": PLACEHOLDERS,
     }
-    names["source"] = "p. 1" + (find_original(source.table).note if source.table else "")
+    original = find_original(source.table).note if source.table else ""
+    names["source"] = PLACEHOLDERS["source"] + original
+    keys = key_columns(source.cells)
+    names["names"] = find_headings(source.table, keys) if source.table else {}
     originals = [find_original(path) for path in source.originals]
     names["repositories"] = [*repositories_of(originals)]
     # Several files of values become one, whose name and hash say nothing of them.

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from everycell.base.files import sha256, write_json
 from everycell.base.untrusted import has_secret, read_json
 from everycell.cli.printing import list_first
 from everycell.receipts.checkout import commit_of, git_output
+from everycell.render.grid import shown_name
 
 #: Suffix of the file that says what an imported table was read from.
 SUFFIX = ".original"
@@ -60,11 +61,27 @@ def find_original(path: Path) -> Original:
     return Original(_plain(name), digest, address, commit_of(folder) or "")
 
 
-def write_original(table: Path, source: Path) -> Path:
-    """Write what a table was imported from into a file next to it."""
+def write_original(table: Path, source: Path, headings: Mapping[str, str]) -> Path:
+    """Write what a table was imported from, and its headings, into a file next to it."""
     path = Path(f"{table}{SUFFIX}")
-    write_json(path, find_original(source)._asdict())
+    write_json(path, {**find_original(source)._asdict(), "headings": headings})
     return path
+
+
+def find_headings(table: Path, keys: Iterable[str]) -> dict[str, str]:
+    """Published headings of key columns of an imported table that differ from what is shown.
+
+    Keys are in lower case; those that have another name than their column keep it.
+    """
+    imported = Path(f"{table}{SUFFIX}")
+    headings = read_json(imported).get("headings", {}) if imported.is_file() else {}
+    return {
+        key: heading
+        for key in keys
+        if isinstance(heading := headings.get(key), str)
+        if re.sub(r"\W", "", heading).lower() == re.sub(r"[\W_]", "", key)
+        if shown_name(key) != heading
+    }
 
 
 def repositories_of(originals: Iterable[Original]) -> Iterator[dict[str, str]]:

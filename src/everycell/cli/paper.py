@@ -167,8 +167,8 @@ def init(
         echo(note)
     echo(f"Next: cd {shlex.quote(str(folder))} && snakemake --cores 2")
     echo(
-        "Then open results/index.html in a browser. Before a deposit, fill in paper.yaml and "
-        f"registry.yaml in published/{key}."
+        "Then open results/index.html in a browser. Before a deposit, fill in paper.yaml, "
+        f"registry.yaml and the pages (`source`) in ch1.yaml in published/{key}."
     )
 
 

@@ -11,12 +11,13 @@ from everycell.base.untrusted import text_of
 from everycell.base.yaml import describe_yaml_fault, named_scalars
 from everycell.records.cells import RecordError
 
-#: Field of paper.yaml -> its value in the template.
+#: Field of paper.yaml, or `source` of ch1.yaml -> its value in the template.
 PLACEHOLDERS = {
     "title": "Title of the paper",
     "authors": "N. N.",
     "reference": "Where it was published",
     "licence": "Licence, such as CC-BY-4.0",
+    "source": "p. ?",
 }
 #: Description of a new paper's data, until the example files are replaced.
 EXAMPLE_DATA = "synthetic example files"
@@ -35,6 +36,8 @@ def find_placeholders(path: Path) -> Mapping[int, list[str]]:
     except yaml.YAMLError as error:
         raise RecordError(describe_yaml_fault(path, error)) from None
     for name, value in scalars:
-        if value.value in values:
+        # Behind the page, a record says from which file its table was read.
+        text = value.value.partition(";")[0] if name == "source" else value.value
+        if text in values:
             fields.setdefault(value.start_mark.line + 1, []).append(name)
     return dict(sorted(fields.items()))

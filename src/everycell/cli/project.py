@@ -14,6 +14,7 @@ import typer
 
 from everycell.base.errors import FaultsError
 from everycell.base.files import describe_os_error
+from everycell.base.settings import environment_folder
 from everycell.cli.named_files import check_named_files
 from everycell.cli.printing import echo, progress
 from everycell.receipts.code import ignored_scripts
@@ -125,7 +126,7 @@ def require_receipts(results: Path) -> list[Path]:
 
 def cache_home() -> Path:
     """Folder in which Snakemake creates its cache."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute()
+    return Path(environment_folder("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute()
 
 
 def can_write(folder: Path) -> bool:

@@ -1,7 +1,7 @@
 """Contents of an archive's files in all forms in which a name or a key can be read.
 
-Packed files are unpacked, and encoded texts decoded: base64, hexadecimal digits, UTF-16, strings of
-PDF, quoted-printable, and the escapes of JSON, Python, HTML, URLs and LaTeX.
+Packed files are unpacked, and encoded texts decoded: base64, base32, hexadecimal digits, UTF-16,
+strings of PDF, quoted-printable, and the escapes of JSON, Python, HTML, URLs and LaTeX.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ SHORTEST_PACKED = 100
 #: Bytes that may be base64, also on several lines, and those that may be a short text in it.
 BASE64 = re.compile(rb"[A-Za-z0-9+/]{20,}(?:(?:\r?\n|\\n)[A-Za-z0-9+/]{4,})*={0,2}")
 SHORT_BASE64 = re.compile(rb"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{7,}={0,2}")
+BASE32 = re.compile(rb"(?<![A-Z2-7])[A-Z2-7]{16,}(?:\r?\n[A-Z2-7]+)*")
 ASCII85 = re.compile(rb"(?:<~|stream\r?\n)([!-uz\s]{10,})~>")
 HEXADECIMAL = re.compile(rb"(?<![A-Za-z0-9])(?:[0-9A-Fa-f]{2}\s*){3,}(?![A-Za-z0-9])")
 #: Letters of two bytes each.
@@ -102,21 +103,41 @@ class Content(NamedTuple):
 
 
 def members(
-    archive: zipfile.ZipFile, skipped: bytes | None = None, levels: int = LEVELS
+    archive: zipfile.ZipFile,
+    skipped: bytes | None = None,
+    levels: int = LEVELS,
+    budget: Budget | None = None,
 ) -> Iterator[Content]:
     """Files of an archive, and the files and texts that are packed in them."""
-    for name in archive.namelist():
+    # Two may have one name.
+    for member in archive.infolist():
         try:
-            data = archive.read(name)
+            data = archive.read(member)
         except DAMAGED:
-            yield Content(name, b"", "closed")
+            yield Content(member.filename, b"", "closed")
             continue
         if data != skipped:
-            yield from contents(name, data, levels)
+            yield from contents(member.filename, data, levels, budget)
 
 
-def contents(name: str, data: bytes, levels: int = LEVELS) -> Iterator[Content]:
+class Budget:
+    """Bytes that may still be unpacked from a file; archives in archives would have no end."""
+
+    def __init__(self, size: int) -> None:
+        self.remaining = LEVELS * max(UNPACKED, RATIO * size)
+
+    def allows(self, size: int, files: int = 1) -> bool:
+        """Use a number of bytes, and return whether there were so many."""
+        # The search of a file takes as long as that of a number of bytes.
+        self.remaining -= size + 2**10 * files
+        return self.remaining >= 0
+
+
+def contents(
+    name: str, data: bytes, levels: int = LEVELS, budget: Budget | None = None
+) -> Iterator[Content]:
     """A file, and the files and texts that are packed in it."""
+    budget = budget or Budget(len(data))
     # Headers and comments of packed files are not packed.
     yield Content(name, data)
     limit = max(UNPACKED, RATIO * len(data))
@@ -125,10 +146,10 @@ def contents(name: str, data: bytes, levels: int = LEVELS) -> Iterator[Content]:
     opener = next((opener for start, opener in PACKED.items() if data.startswith(start)), None)
     if opener is not None:
         content, is_damaged = _unpack(opener, data, limit)
-        if len(content) > limit or not levels:
+        if len(content) > limit or not levels or not budget.allows(len(content)):
             yield Content(name, b"", "too large")
         else:
-            yield from contents(name, content, levels - 1)
+            yield from contents(name, content, levels - 1, budget)
         if is_damaged:
             yield Content(name, b"", "closed")
     elif zipfile.is_zipfile(io.BytesIO(data)):
@@ -136,20 +157,20 @@ def contents(name: str, data: bytes, levels: int = LEVELS) -> Iterator[Content]:
         with suppress(*DAMAGED), zipfile.ZipFile(io.BytesIO(data)) as archive:
             # No member yields more bytes than it declares.
             size = sum(member.file_size for member in archive.infolist())
-            if size > limit or not levels:
+            if size > limit or not levels or not budget.allows(size, len(archive.infolist())):
                 yield Content(name, b"", "too large")
             else:
-                yield from members(archive, levels=levels - 1)
+                yield from members(archive, levels=levels - 1, budget=budget)
     elif data[257:262] == b"ustar" and not levels:
         yield Content(name, b"", "too large")
     elif data[257:262] == b"ustar":
         with suppress(tarfile.TarError, *DAMAGED), tarfile.open(fileobj=io.BytesIO(data)) as tar:
             for member in filter(tarfile.TarInfo.isreg, tar):
                 if not member.issparse() and (file := tar.extractfile(member)):
-                    yield from contents(name, file.read(), levels - 1)
+                    yield from contents(name, file.read(), levels - 1, budget)
     if data.startswith(b"PAR1"):
         yield _parquet_text(name, data, limit)
-    yield from _encoded(name, data, levels)
+    yield from _encoded(name, data, levels, budget)
 
 
 def _unpack(opener: Callable[..., Any], data: bytes, limit: int) -> tuple[bytes, bool]:
@@ -164,7 +185,7 @@ def _unpack(opener: Callable[..., Any], data: bytes, limit: int) -> tuple[bytes,
     return content.getvalue(), False
 
 
-def _encoded(name: str, data: bytes, levels: int) -> Iterator[Content]:
+def _encoded(name: str, data: bytes, levels: int, budget: Budget) -> Iterator[Content]:
     """Packed and encoded parts of a file in another format."""
     if not levels:
         return
@@ -173,21 +194,33 @@ def _encoded(name: str, data: bytes, levels: int) -> Iterator[Content]:
         with suppress(zlib.error):
             packed = view[match.start() : match.start() + STREAM_SIZE]
             stream = zlib.decompressobj(47)  # a header of zlib or gzip
-            yield Content(name, stream.decompress(packed, UNPACKED))
+            content = stream.decompress(packed, UNPACKED)
+            if not budget.allows(len(content)):
+                yield Content(name, b"", "cut")
+                break
+            yield Content(name, content)
             if stream.unconsumed_tail or (len(packed) == STREAM_SIZE and not stream.eof):
                 yield Content(name, b"", "cut")
     for match in BASE64.finditer(data):
-        lines = re.split(rb"\r?\n|\\n", match[0].rstrip(b"="))
-        is_one = len({len(line) for line in lines[:-1]}) == 1 and len(lines[0]) % 4 == 0
-        for text in [b"".join(lines)] if is_one else lines:
+        for text in _unwrapped(match[0].rstrip(b"="), 4):
             if len(text) >= 20:
                 decoded = _from_base64(text)
-                for content in contents(name, decoded, levels - 1):
+                for content in contents(name, decoded, levels - 1, budget):
                     if content.fault != "closed" or len(decoded) >= SHORTEST_PACKED:
                         yield content
+    for match in BASE32.finditer(data):
+        for text in _unwrapped(match[0], 1):
+            # These lengths are not those of whole bytes.
+            text = text[:-1] if len(text) % 8 in (1, 3, 6) else text
+            # Others are sequences of letters, such as those of proteins.
+            with suppress(ValueError):
+                decoded = base64.b32decode(text + b"=" * (-len(text) % 8))
+                decoded.decode()
+                yield from contents(name, decoded, levels - 1, budget)
     for match in ASCII85.finditer(data):
         with suppress(ValueError):
-            yield from contents(name, base64.a85decode(b"".join(match[1].split())), levels - 1)
+            decoded = base64.a85decode(b"".join(match[1].split()))
+            yield from contents(name, decoded, levels - 1, budget)
     words = [_from_base64(match[0].rstrip(b"=")) for match in SHORT_BASE64.finditer(data)]
     words += [
         binascii.unhexlify(b"".join(match[0].split())) for match in HEXADECIMAL.finditer(data)
@@ -196,6 +229,13 @@ def _encoded(name: str, data: bytes, levels: int) -> Iterator[Content]:
     texts = [word for word in words if _is_text(word)]
     if texts:
         yield Content(name, b"\n".join(texts))
+
+
+def _unwrapped(text: bytes, unit: int) -> list[bytes]:
+    """An encoded text without line breaks, or its lines if they were not wrapped at one length."""
+    lines = re.split(rb"\r?\n|\\n", text)
+    is_one = len({len(line) for line in lines[:-1]}) == 1 and len(lines[0]) % unit == 0
+    return [b"".join(lines)] if is_one else lines
 
 
 def _from_base64(text: bytes) -> bytes:

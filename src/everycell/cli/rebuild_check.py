@@ -28,7 +28,7 @@ from everycell.receipts.diff import (
     flatten,
     shorten,
 )
-from everycell.receipts.receipts import made_by_other_code, read_receipt, receipts_in
+from everycell.receipts.receipts import made_by_other_code, read_receipt, receipts_in, verify
 from everycell.records.folders import Tier
 from everycell.records.registry import load_registry
 from everycell.workflow import UNQUOTED
@@ -74,17 +74,21 @@ def rebuild_and_compare(
         receipt_changes = _changes_in_receipts(
             compared.name, results, folder / "results", may_vary=may_vary
         )
+        # The hashes of files that may vary are not those of the new ones.
+        receipt = results / f"{compared.name}.receipt.json"
+        faults = verify(receipt, project.ROOT, results) if may_vary else []
         beyond = differences_beyond(compared, results, folder / "results", bound or 0.0)
         if beyond or not (compared.is_same or may_vary):
             is_different = True
             for line in difference_lines(compared, results, folder / "results", 10):
                 echo(line)
-        elif receipt_changes:
+        elif receipt_changes or faults:
             is_different = True
-            for line in [f"{compared.name}: the receipt differs", *_lines(receipt_changes)]:
+            heading = f"{compared.name}: the receipt differs" + " from its files" * bool(faults)
+            for line in [heading, *_lines(receipt_changes), *faults]:
                 echo(line)
         elif compared.is_same:
-            files = len(read_receipt(results / f"{compared.name}.receipt.json")["outputs"])
+            files = len(read_receipt(receipt)["outputs"])
             echo(f"{compared.name}: {pluralise(files, 'file')} and receipt, identical.")
         else:
             varies = True
@@ -251,15 +255,8 @@ def without(mapping: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 #: Files and folders of a project that are copied.
 PARTS = (
-    "Snakefile",
-    "config.yaml",
-    "envs",
-    "profiles",
-    "published",
-    "pyproject.toml",
-    "recorded",
-    "src",
-    "workflow",
+    *("Snakefile", "config.yaml", "pyproject.toml"),
+    *("envs", "profiles", "published", "recorded", "src", "workflow"),
 )
 #: Folders of files that a run makes.
 MADE = ("work", "results")

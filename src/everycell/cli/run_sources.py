@@ -25,6 +25,7 @@ from everycell.cli.table_sources import (
     TableSource,
     files_by_name,
     missing_cells,
+    notes_on_not_run,
     read_values,
 )
 from everycell.records.cells import RecordError, as_number, key_columns
@@ -138,7 +139,7 @@ def source_from_runs(
             if share < 1:
                 kind = "percentages" if is_percent else "fractions"
                 notes.append(f"{name}: some published values exceed 1; all are read as {kind}.")
-    notes += [f"Not run: {', '.join(entry.values())}." for entry in not_run]
+    notes += notes_on_not_run(not_run)
     return TableSource(
         cells,
         files,

@@ -8,12 +8,15 @@ import zipfile
 from pathlib import Path
 
 from everycell.cli.readable import members
+from everycell.language_models.quoted_keys import quotes_key
 from everycell.receipts.receipts import ReceiptError
 
 #: Name of a variable with a secret.
 SECRET = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)", re.IGNORECASE)
 #: Length from which the value of a variable is no ordinary word.
 SHORTEST_KEY = 12
+#: Bytes of a file in which other forms of such a value are searched for.
+LONGEST_TEXT = 2**20
 #: Files of programs that keep keys in them, with or without the dot of a hidden file.
 FILE = re.compile(
     r"(?:^|/)(?:\.?env(?:\.(?!example|sample|template)\w+)?|[\w-]+\.env"
@@ -48,11 +51,17 @@ ADDRESS = re.compile(rb"://[\w.%+-]{1,64}:(?=[^\s@/]{0,64}[0-9])[^\s@/:]{8,64}@[
 def refuse_secrets(archive: Path) -> None:
     """Refuse an archive with a key, or with the value of a variable such as `API_KEY`."""
     secrets = {
-        name: value.encode()
+        name: value
         for name, value in os.environ.items()
         if SECRET.search(name) and len(value) >= SHORTEST_KEY
     }
     with zipfile.ZipFile(archive) as content:
+        # The search for other forms of a value is slow, and code and settings are short.
+        for file in content.infolist() if secrets else ():
+            text = content.read(file).decode("latin-1") if file.file_size <= LONGEST_TEXT else ""
+            for name, value in secrets.items():
+                if quotes_key(text, value, len(value)):
+                    _refuse(file.filename, f"contains the value of the variable {name}")
         # What is too large, or cannot be opened, is only searched as it is.
         for file, data, _ in members(content):
             if FILE.search(file):
@@ -60,7 +69,7 @@ def refuse_secrets(archive: Path) -> None:
             if any(pattern.search(data) for pattern in (KEY, ASSIGNED, ADDRESS)):
                 _refuse(file, "contains what looks like a key")
             for name, value in secrets.items():
-                if value in data:
+                if value.encode() in data:
                     _refuse(file, f"contains the value of the variable {name}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import combinations
@@ -17,7 +17,7 @@ from everycell.base.errors import DataError
 from everycell.base.file_kinds import recognise_file
 from everycell.base.text_files import read_text_file
 from everycell.cli.importing.offers import emphasised_claims
-from everycell.cli.importing.values import ROLES
+from everycell.cli.importing.values import ROLES, is_mark
 from everycell.records.cells import (
     RecordError,
     cell_lines,
@@ -37,6 +37,8 @@ SECOND_NUMBER = tuple(f" {role}" for role in ROLES)
 SEVERAL = " / "
 #: Most columns of a table with two levels of headings.
 MOST_COLUMNS = 12
+#: Most lines on cells that are not produced.
+_MOST_NOTES = 3
 #: File names that are safe in rules and in the registry; Snakemake reads braces as wildcards.
 FILE_NAME = r"\w[\w .,+=@()-]*"
 #: Endings of files that `everycell import` reads, and that are no CSV.
@@ -114,7 +116,8 @@ def _layout(keys: pd.DataFrame) -> dict[str, list[str]]:
     """Key columns of the rows and of the columns of a table.
 
     The last key has columns. The one before has columns too, above them, if its names occur with
-    most of the rows, as those of collections do, and if that makes few columns.
+    most of the rows, as those of collections do, and if that makes few columns. Check marks of an
+    ablation name rows.
     """
     names = [*keys.columns]
     number = len(names) - 1
@@ -122,7 +125,8 @@ def _layout(keys: pd.DataFrame) -> dict[str, list[str]]:
         before, upper = names[:-2], names[-2]
         sizes = [len(keys[columns].drop_duplicates()) for columns in (before, [upper], names[:-1])]
         width = len(keys[names[-2:]].drop_duplicates())
-        if 2 * sizes[2] > sizes[0] * sizes[1] and width <= MOST_COLUMNS:
+        is_dense = 2 * sizes[2] > sizes[0] * sizes[1]
+        if is_dense and width <= MOST_COLUMNS and not all(map(is_mark, keys[upper])):
             number -= 1
     return {"rows": names[:number] or names, "columns": names[number:] if number else []}
 
@@ -197,6 +201,17 @@ def files_by_name(paths: Sequence[Path]) -> dict[str, Path]:
             name = f"{number}-{name}"
         files[name] = path
     return files
+
+
+def notes_on_not_run(not_run: Sequence[Mapping[str, str]]) -> list[str]:
+    """Lines on published cells that are not produced: one each, or one for more than a few."""
+    names = [", ".join(entry.values()) for entry in not_run]
+    if len(names) <= _MOST_NOTES:
+        return [f"Not run: {name}." for name in names]
+    examples = "; ".join(names[:_MOST_NOTES])
+    return [
+        f"Not run: {len(names)} groups of cells, such as {examples}; `not_run` in ch1.yaml has all."
+    ]
 
 
 def missing_cells(

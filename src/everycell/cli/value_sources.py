@@ -22,6 +22,7 @@ from everycell.cli.table_sources import (
     SEVERAL,
     TableSource,
     missing_cells,
+    notes_on_not_run,
     read_values,
 )
 from everycell.cli.value_faults import describe_columns, describe_surplus
@@ -182,7 +183,7 @@ def source_from_values(
         table=table,
         originals=[*paths],
         changes=changes,
-        notes=[*notes, *(f"Not run: {', '.join(entry.values())}." for entry in not_run)],
+        notes=[*notes, *notes_on_not_run(not_run)],
     )
 
 

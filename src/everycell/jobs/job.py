@@ -26,6 +26,7 @@ from everycell.base.files import (
     STORAGE,
     describe_os_error,
     fingerprint,
+    is_out_of_memory,
     naming,
     sha256,
 )
@@ -42,7 +43,7 @@ from everycell.receipts.code import (
 from everycell.receipts.intermediate import (
     expected_hash,
     is_intermediate,
-    record_path,
+    remove_record,
     write_record,
 )
 from everycell.receipts.uncovered import uncovered_code
@@ -124,7 +125,7 @@ class Job:
             }
             self._check_made_inputs()
             for output in self._intermediate_outputs():
-                record_path(output).unlink(missing_ok=True)
+                remove_record(output)
             self._check_library()
             self._code = self._check_code()
             allow_processes(self.covered)
@@ -301,7 +302,7 @@ class Job:
             return f"{error}\n"
         if isinstance(error, KeyboardInterrupt):
             return "The job was stopped.\n"
-        if isinstance(error, MemoryError):
+        if is_out_of_memory(error):
             reason = f" ({' '.join(str(error).split())})" if str(error) else ""
             return (
                 f"The job ran out of memory{reason}; free some memory, or raise its limit "

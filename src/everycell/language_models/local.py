@@ -32,6 +32,7 @@ from transformers import (
 )
 
 from everycell.base.errors import DataError
+from everycell.base.untrusted import on_one_line
 from everycell.language_models.generation import (
     SOURCE_FILE,
     Answer,
@@ -49,6 +50,9 @@ from everycell.learning.models import ModelError, load_weights, model_folder, qu
 
 #: Number of tokens of a prompt that are processed at once.
 BLOCK = 128
+#: Allowed number of values in the header of a GGUF file, each of which its reader makes an object.
+#: A vocabulary of 262,144 tokens has 2 million, its merges included.
+_GGUF_PARTS = 8_000_000
 
 Dtype = Literal["float32", "bfloat16", "float16"]
 
@@ -307,10 +311,23 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
     """
     import gguf
 
+    class Reader(gguf.GGUFReader):
+        """A reader that ends with the file, whatever numbers of values that declares."""
+
+        parts = 0
+
+        def _get(self, offset: int, dtype: Any, count: Any = 1, *options: Any, **more: Any) -> Any:
+            part = super()._get(offset, dtype, count, *options, **more)
+            self.parts += 1
+            if len(part) < count or self.parts > _GGUF_PARTS:
+                raise ValueError("its header declares more values than it may have")
+            return part
+
     # transformers parses the file separately for settings, tokenizer and weights, and builds a
     # table of names for each module: caching more than halves the time.
     cached: dict[str, Any] = {
-        name: cache(getattr(gguf, name)) for name in ("GGUFReader", "get_tensor_name_map")
+        "GGUFReader": cache(Reader),
+        "get_tensor_name_map": cache(gguf.get_tensor_name_map),
     }
     try:
         with quiet(), patch.multiple(gguf, **cached):
@@ -334,8 +351,8 @@ def convert_gguf(file: Path, folder: Path, *, name: str) -> None:
     # gguf, numpy, torch and transformers raise different errors for a damaged file.
     except Exception as error:
         raise ModelError(
-            f"The GGUF file {file} cannot be read ({error}): it is damaged, or transformers does "
-            "not support its architecture; copy it again, or use another file."
+            f"The GGUF file {file} cannot be read ({on_one_line(str(error))}): it is damaged, or "
+            "transformers does not support its architecture; copy it again, or use another file."
         ) from error
     # The weights are dequantised, but transformers does not save a model with a quantiser.
     del model.config.quantization_config

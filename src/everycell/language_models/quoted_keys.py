@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from unicodedata import normalize
 from urllib.parse import unquote
 
@@ -25,7 +25,8 @@ def quotes_key(text: str, key: str, length: int = REVEALING_LENGTH) -> bool:
 
     Only letters and digits are compared, so that a key split by spaces or punctuation is detected
     too. Escapes of JSON, Python, URLs and HTML are decoded up to four levels deep. The key is also
-    detected in base64, in hexadecimal and reversed.
+    detected reversed, in hexadecimal (also as in quoted-printable), in base32, and in base64, which
+    may have been applied twice.
     """
     plain = _letters_and_digits(key)
     if not plain:
@@ -39,7 +40,7 @@ def quotes_key(text: str, key: str, length: int = REVEALING_LENGTH) -> bool:
         if any(piece in letters for piece in pieces):
             return True
         compact = re.sub(r"\s+|\\n", "", decoded).lower()
-        if any(piece in compact for piece in encoded):
+        if any(piece in compact or piece in letters for piece in encoded):
             return True
     return False
 
@@ -76,13 +77,30 @@ def _decode_escape(match: re.Match[str]) -> str:
 
 
 def _encodings(key: str, length: int) -> set[str]:
-    """Parts of a key in hexadecimal, and in base64 at each alignment, in lower case."""
+    """Parts of a key in hexadecimal, base32, and base64 once or twice, in lower case."""
     content = key.encode()
     forms = set(_windows(content.hex(), 2 * length))
-    for offset in range(3):
-        encoded = base64.b64encode(b"\0" * offset + content).decode().rstrip("=")
-        # The first and last characters depend on the neighbouring bytes.
-        inner = encoded[(0, 2, 3)[offset] : len(encoded) - 1].lower()
-        for form in (inner, inner.replace("+", "-").replace("/", "_")):
-            forms.update(_windows(form, 4 * length // 3))
+    for text in _inner(content, base64.b32encode, 5, 8):
+        forms.update(_windows(text.lower(), 8 * length // 5))
+    for once in _base64(content):
+        forms.update(_windows(once.lower(), 4 * length // 3))
+        for twice in _base64(once.encode()):
+            forms.update(_windows(twice.lower(), 16 * length // 9))
     return forms
+
+
+def _base64(content: bytes) -> Iterator[str]:
+    for text in _inner(content, base64.b64encode, 3, 4):
+        yield from {text, text.replace("+", "-").replace("/", "_")}
+
+
+def _inner(
+    content: bytes, encode: Callable[[bytes], bytes], size: int, letters: int
+) -> Iterator[str]:
+    """Letters of an encoded content that do not depend on the bytes next to it.
+
+    The encoding makes a number of letters from each `size` bytes; each alignment has its own text.
+    """
+    for offset in range(size):
+        encoded = encode(b"\0" * offset + content).decode().rstrip("=")
+        yield encoded[-(-offset * letters // size) : len(encoded) - 1]

@@ -7,6 +7,7 @@ the weights contains. A tokenizer runs the regular expressions of ``tokenizer.js
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ import torch
 from transformers import AutoConfig, PreTrainedTokenizerBase
 
 from everycell.base.errors import DataError
+from everycell.base.files import open_regular
 from everycell.base.untrusted import parse_json, read_json, text_of
 
 #: Pattern of the names of settings -> largest value. Sizes are bounded by `check_size`.
@@ -31,6 +33,8 @@ _LARGEST = {
 _SETTINGS = 100_000
 #: Allowed number of values per byte of weights (a weight may have one bit), and of new values.
 _VALUES, _NEW = 8, 1 << 24
+#: Largest header of a file with weights in bytes, as for the library that reads it.
+_HEADER = 100_000_000
 #: How many times longer a tokenizer may make a text before it looks up its parts.
 _GROWTH = 1_000
 
@@ -118,13 +122,15 @@ def _is_in(folder: Path, name: str) -> bool:
 
 
 def check_size(model_class: Any, folder: Path, **options: Any) -> None:
-    """Raise an error if a model's settings declare far more values than its weights have.
+    """Raise an error if settings declare far more values than weights have, or weights are doubled.
 
     `options` are those of ``from_pretrained`` for a GGUF file.
     """
     gguf = options.get("gguf_file")
     files = [folder / gguf] if gguf else [*folder.glob("*.safetensors")]
     stored = sum(path.stat().st_size for path in files)
+    for path in files if not gguf else ():
+        _check_header(path)
     kind = getattr(model_class, "config_class", None) or AutoConfig
     config = kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **options)
     # Without memory for values.
@@ -139,6 +145,13 @@ def check_size(model_class: Any, folder: Path, **options: Any) -> None:
             "bytes",
             fix="copy both again from the model's source",
         )
+
+
+def _check_header(path: Path) -> None:
+    """Raise an error if the header of weights has a tensor twice, of which only one would count."""
+    with open_regular(path) as file:
+        length = int.from_bytes(file.read(8), "little")
+        parse_json(file.read(min(length, _HEADER)))
 
 
 def check_growth(path: Path) -> None:
@@ -174,8 +187,39 @@ def _growth_of(step: Mapping[str, Any]) -> int:
     return max(1, -(-len(str(step.get("content", ""))) // length))
 
 
-def without_panics(tokenizer: PreTrainedTokenizerBase, folder: Path) -> PreTrainedTokenizerBase:
-    """Turn panics of a tokenizer into errors that name its folder."""
+def _check_vocabulary(tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+    """Raise an error if words or the entries for unknown words, start and end are ambiguous.
+
+    Without them in ``vocab.txt``, transformers adds entries that the model does not have.
+    """
+    path = folder / "vocab.txt"
+    if not (folder / "tokenizer.json").is_file() and path.is_file():
+        words = text_of(path).removesuffix("\n").split("\n")
+        special = {tokenizer.unk_token, tokenizer.cls_token, tokenizer.sep_token} - {None}
+        faults = {
+            "is missing": sorted(special - set(words)),
+            "occurs twice": [word for word, count in Counter(words).most_common(1) if count > 1],
+        }
+    else:
+        path = folder / "tokenizer.json"
+        vocabulary = tokenizer.get_vocab()
+        number, count = Counter(vocabulary.values()).most_common(1)[0] if vocabulary else (0, 0)
+        doubled = [word for word, other in vocabulary.items() if count > 1 and other == number]
+        faults = {"has the number of another entry": doubled}
+    for fault, entries in faults.items():
+        if entries:
+            raise DataError(
+                path,
+                column="an entry of the vocabulary",
+                value=entries[0],
+                fault=f"which {fault}",
+                fix="copy it again from the model's source",
+            )
+
+
+def check_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path) -> PreTrainedTokenizerBase:
+    """Check a vocabulary; turn a tokenizer's errors about texts into ones that name its folder."""
+    _check_vocabulary(tokenizer, folder)
     for method in ("_encode_plus", "_decode"):
         setattr(tokenizer, method, partial(_call, folder, getattr(tokenizer, method)))
     return tokenizer
@@ -185,11 +229,12 @@ def _call(folder: Path, method: Any, *arguments: Any, **options: Any) -> Any:
     try:
         return method(*arguments, **options)
     except BaseException as error:
-        # A panic of Rust is not an Exception, and its class cannot be imported.
-        if type(error).__name__ != "PanicException":
+        # Errors of the library are plain ones; a panic of Rust has a class that nobody can import.
+        if type(error) is not Exception and type(error).__name__ != "PanicException":
             raise
         raise DataError(
             folder / "tokenizer.json",
             fault=f"failed on a text ({error})",
-            fix="use another model, whose regular expressions take fewer steps",
+            fix="copy it again from the model's source, or use another model, whose regular "
+            "expressions take fewer steps",
         ) from None

@@ -47,8 +47,8 @@ from everycell.learning.model_settings import (
     check_growth,
     check_parts,
     check_size,
+    check_tokenizer,
     read_settings,
-    without_panics,
 )
 from everycell.learning.tildev2 import TildeV2
 from everycell.sources.proxies import check_proxies
@@ -204,9 +204,10 @@ def load_model(
     with quiet():
         model = _read_weights(folder, name, head, seed)
         tokenizer = read_tokenizer(folder, name)
-    if len(tokenizer) > model.config.vocab_size:
+    entries = max([len(tokenizer) - 1, *tokenizer.get_vocab().values()]) + 1
+    if entries > model.config.vocab_size:
         raise ModelError(
-            f"The tokenizer of {name} has {len(tokenizer)} entries, but the model only "
+            f"The tokenizer of {name} has {entries} entries, but the model only "
             f"{model.config.vocab_size}: they do not belong together; use both from one source."
         )
     return model.eval(), tokenizer
@@ -362,18 +363,17 @@ def read_tokenizer(folder: Path, name: str, kind: Any = AutoTokenizer) -> PreTra
     try:
         if (folder / "tokenizer.json").is_file():
             check_growth(folder / "tokenizer.json")
-        # trust_remote_code is explicit because transformers would otherwise ask on the terminal
-        # whether it may run the code in the folder.
+        # Without trust_remote_code, transformers asks whether it may run the code in the folder.
         tokenizer = kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except DataError:
         raise
     # The tokenizers library raises plain Exceptions.
     except Exception as error:
         raise ModelError(
-            f"The tokenizer of {name} cannot be read ({error}): a file in {folder} is damaged; "
-            "copy it again from the model's source."
+            f"The tokenizer of {name} cannot be read ({on_one_line(str(error))}): a file in "
+            f"{folder} is damaged; copy it again from the model's source."
         ) from error
-    return without_panics(tokenizer, folder)
+    return check_tokenizer(tokenizer, folder)
 
 
 #: Entries before the words, as in BERT's vocabularies: TILDE's markers are entries 1 and 2.

@@ -8,6 +8,7 @@ receipts instead.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -55,6 +56,18 @@ def is_intermediate(path: str | Path) -> bool:
     """Whether a path, relative to the project, is that of an intermediate file."""
     parts = PurePosixPath(path).parts
     return len(parts) > 1 and parts[0] == WORK and ".." not in parts
+
+
+def remove_record(output: str | Path) -> None:
+    """Remove the record of an output, or whatever is in its place or in that of its folder."""
+    path = record_path(output)
+    for folder in reversed(path.parents):
+        if folder.is_relative_to(RECORDS) and not folder.is_dir():
+            folder.unlink(missing_ok=True)
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def write_record(

@@ -19,12 +19,11 @@ first use, in about a second, and caches on disk (next to this file, or in ``NUM
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -264,45 +263,75 @@ def write_encoded(encoded: Encoded, path: Path) -> None:
         np.savez(file, allow_pickle=False, **arrays)
 
 
+#: Whether documents and queries of a kind are sparse.
+_SPARSE = {
+    "likelihoods": (False, True),
+    "term_weights": (True, True),
+    "vectors": (False, False),
+}
+
+
 def read_encoded(path: Path) -> Encoded:
     """Read an archive written by `write_encoded`."""
     try:
         check_regular(path)
+        limit = max_unpacked_size(path)
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
-        if size > max_unpacked_size(path):
+        if size > limit:
             raise ValueError(f"it unpacks to {size} bytes, more than any encoded collection needs")
         with np.load(path, allow_pickle=False) as arrays:
-            kind = cast(Kind, str(arrays["kind"]))
+            kind = cast(Kind, str(_array(arrays, "kind", str, 0)))
             if kind not in get_args(Kind):
                 raise ValueError(f"the kind is {kind!r}")
-            parts = {part: _matrix(arrays, part) for part in ("documents", "queries")}
-            ids = {part: arrays[part].tolist() for part in ("document_ids", "query_ids")}
-            proposed = arrays["proposed"] if "proposed" in arrays else None
-    # Errors that numpy, scipy and zipfile raise for a file that is damaged or claims to be huge.
-    except (
-        OSError,
-        EOFError,
-        KeyError,
-        IndexError,
-        TypeError,
-        ValueError,
-        MemoryError,
-        NotImplementedError,
-        RuntimeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+            documents, queries = (
+                _matrix(arrays, part, is_sparse)
+                for part, is_sparse in zip(("documents", "queries"), _SPARSE[kind], strict=True)
+            )
+            document_ids, query_ids = (
+                _array(arrays, name, str, 1).tolist() for name in ("document_ids", "query_ids")
+            )
+            proposed = _array(arrays, "proposed", np.int32, 2) if "proposed" in arrays else None
+        columns = documents.shape[1]
+        # Scoring makes a row of all columns.
+        if columns > limit or any(
+            part.shape != (len(ids), columns)
+            for part, ids in ((documents, document_ids), (queries, query_ids))
+        ):
+            raise ValueError(f"its arrays have the shapes {documents.shape} and {queries.shape}")
+        if proposed is not None and (len(proposed) != len(document_ids) or (proposed < 0).any()):
+            raise ValueError("its proposed terms are not entries of a vocabulary per document")
+    # numpy, scipy and zipfile raise errors without a common base for a damaged file.
+    except Exception as error:
         raise DataError(
             path,
             fault=f"is not an encoded collection ({str(error)[:200]})",
             fix="delete it and encode the collection again",
         ) from None
-    return Encoded(kind, **parts, **ids, proposed=proposed)
+    return Encoded(kind, documents, queries, document_ids, query_ids, proposed)
 
 
-def _matrix(arrays: np.lib.npyio.NpzFile, part: str) -> Matrix:
-    if part in arrays:
-        return arrays[part]
-    content = tuple(arrays[f"{part}_{name}"] for name in ("data", "indices", "indptr"))
-    return sparse.csr_array(content, shape=tuple(arrays[f"{part}_shape"]))
+def _matrix(arrays: np.lib.npyio.NpzFile, part: str, is_sparse: bool) -> Matrix:
+    if not is_sparse:
+        return _array(arrays, part, np.float64, 2)
+    data = _array(arrays, f"{part}_data", np.float64, 1)
+    indices, pointers, shape = (
+        _array(arrays, f"{part}_{name}", np.int64, 1) for name in ("indices", "indptr", "shape")
+    )
+    matrix = sparse.csr_array((data, indices, pointers), shape=tuple(shape.tolist()))
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def _array(arrays: np.lib.npyio.NpzFile, name: str, kind: type, dimensions: int) -> Any:
+    """An array of texts, or of numbers that a type can represent, in this machine's byte order."""
+    array = arrays[name]
+    # Texts without a letter take no bytes, however many there are.
+    is_valid = (
+        array.dtype.kind == "U" and array.itemsize
+        if kind is str
+        else np.can_cast(array.dtype, kind)
+    )
+    if not is_valid or array.ndim != dimensions:
+        raise ValueError(f"{name} has the type {array.dtype} and the shape {array.shape}")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)

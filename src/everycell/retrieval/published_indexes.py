@@ -14,6 +14,7 @@ from typing import Any
 from filelock import FileLock
 
 from everycell.base.files import atomic_path, write_atomically
+from everycell.base.settings import environment_folder
 from everycell.base.untrusted import printable_line, read_json
 from everycell.retrieval.java import start_java
 from everycell.retrieval.prebuilt import PrebuiltError
@@ -102,7 +103,7 @@ def fetched_index(record: Path) -> Path:
 
 def _cache_folder() -> Path:
     """Folder in which pyserini caches indexes."""
-    home = os.environ.get("PYSERINI_CACHE") or "~/.cache/pyserini"
+    home = environment_folder("PYSERINI_CACHE") or "~/.cache/pyserini"
     return Path(home).expanduser() / "indexes"
 
 

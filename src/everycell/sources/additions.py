@@ -198,6 +198,13 @@ def _download(url: str, path: Path, timeout: float) -> bool:
             url, stream=True, timeout=timeout, headers={"Accept-Encoding": "identity"}
         ) as response:
             response.raise_for_status()
+            # The file's hash is not known yet, and anyone on the way could change the file.
+            hops = [hop.url.partition(":")[0] for hop in (*response.history, response)]
+            if url.startswith("https:") and set(hops) != {"https"}:
+                raise DownloadError(
+                    f"{url} leads to an address without encryption; use its https address, or "
+                    "download the file yourself and give its path."
+                )
             size = 0
             with path.open("wb") as file:
                 for chunk in response.iter_content(1 << 16):
@@ -214,7 +221,7 @@ def _download(url: str, path: Path, timeout: float) -> bool:
         raise DownloadError(
             f"{url} returned {error.response.status_code}; correct the URL."
         ) from error
-    except requests.RequestException as error:
+    except (requests.RequestException, ValueError) as error:
         # The message of `requests` may quote a redirected URL with secrets.
         raise DownloadError(
             f"{url} could not be fetched ({type(error).__name__}); try again."

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from everycell.base.files import NO_SPACE, atomic_path
+from everycell.base.settings import environment_folder
 from everycell.base.untrusted import has_secret, parse_json, text_of
 from everycell.records.registry import SourceError
 from everycell.sources.download import MIN_BYTES_PER_SECOND, finishes_in_time
@@ -85,7 +86,7 @@ def cache_home() -> Path:
     import ir_datasets
 
     with explain_file_errors(
-        "downloads", Path(os.environ.get("IR_DATASETS_HOME", "~/.ir_datasets"))
+        "downloads", Path(environment_folder("IR_DATASETS_HOME") or "~/.ir_datasets")
     ):
         return ir_datasets.util.home_path()
 

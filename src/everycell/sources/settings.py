@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import Field
 
-from everycell.base.settings import NetworkUse, PlainPath, Settings, plain_path
+from everycell.base.settings import (
+    NetworkUse,
+    PlainPath,
+    Settings,
+    environment_folder,
+    plain_path,
+)
 
 
 class FetchSettings(Settings):
@@ -21,10 +25,9 @@ class FetchSettings(Settings):
     cache: PlainPath = Field("resources", min_length=1, description="Folder for fetched files.")
     network: NetworkUse = True
 
-    def mirror_folder(self, environment: Mapping[str, str] | None = None) -> Path | None:
+    def mirror_folder(self) -> Path | None:
         """Mirror set in the environment, else the configured one, else None."""
-        environment = os.environ if environment is None else environment
-        folder = environment.get("EVERYCELL_MIRROR") or self.mirror
+        folder = environment_folder("EVERYCELL_MIRROR") or self.mirror
         return Path(plain_path(folder)) if folder else None
 
 

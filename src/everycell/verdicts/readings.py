@@ -7,10 +7,12 @@ published numbers that each makes equal. It suggests causes; verdicts never depe
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, combinations, permutations, product
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,8 @@ from everycell.base.arrays import FloatArray, IntArray
 _SLACK = 1e-6
 #: Probability below which a number of newly equal values is not put down to chance.
 CHANCE_LEVEL = 0.05
+#: Slot and kind of the readings that round in another way.
+_ROUNDING = "rounding"
 
 
 @dataclass(frozen=True)
@@ -81,13 +85,19 @@ class Trial(NamedTuple):
         """Readings in words."""
         return " and ".join(reading.description for reading in self.readings)
 
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """Kinds of the readings, such as those that swap rows."""
+        slots = [reading.slot for reading in self.readings]
+        return tuple(sorted(str(slot[0] if isinstance(slot, tuple) else slot) for slot in slots))
+
 
 class Search(NamedTuple):
-    """Outcome of a search; `singles` and `pairs` count the trials that change a value."""
+    """Outcome of a search."""
 
     block: Block
-    singles: int
-    pairs: int
+    #: Number of trials that change a value, by kind.
+    counts: Counter[tuple[str, ...]]
     #: Trials that make more values equal, the best first, and of equally good ones single readings
     #: first. Pairs are better than each of their readings.
     trials: list[Trial]
@@ -97,14 +107,31 @@ class Search(NamedTuple):
         """Trials that make all values equal."""
         return [trial for trial in self.trials if trial.is_equal.all()]
 
+    @property
+    def singles(self) -> int:
+        """Number of readings that change a value."""
+        return sum(count for kind, count in self.counts.items() if len(kind) == 1)
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs that change a value."""
+        return self.counts.total() - self.singles
+
     def chance(self, trial: Trial) -> float:
         """Upper bound of the probability that any trial gains as much over its baseline by chance.
 
-        For a pair, it is the gain over the better of its readings alone.
+        For a pair, it is the gain over the better of its readings alone. Each kind of trials has
+        an equal share of the probability, so that hundreds of swaps do not hide two roundings.
         """
         block = replace(self.block, reproduced=trial.baseline)
-        gain = trial.n_equal - int(block.equal(trial.baseline).sum())
-        return chance_of_gain(block, gain, self.singles + self.pairs)
+        before = block.equal(trial.baseline)
+        n_trials = len(self.counts) * self.counts[trial.kind]
+        chance = chance_of_gain(block, trial.n_equal - int(before.sum()), n_trials)
+        if trial.kind == (_ROUNDING,):
+            lost = int((before & ~trial.is_equal).sum())
+            gained = int((trial.is_equal & ~before).sum())
+            chance = max(chance, min(1.0, n_trials * _sign_test(gained, lost)))
+        return chance
 
 
 def chance_of_gain(block: Block, gain: int, n_trials: int) -> float:
@@ -122,6 +149,16 @@ def chance_of_gain(block: Block, gain: int, n_trials: int) -> float:
     for probability in 1 / (2 * np.maximum(1, np.rint(distance[is_different])) + 1):
         counts = np.convolve(counts, (1 - probability, probability))
     return min(1.0, n_trials * float(counts[max(gain, 0) :].sum()))
+
+
+def _sign_test(gained: int, lost: int) -> float:
+    """Probability of so many gains if each value that a rounding changes is one with 1/2.
+
+    A rounding moves a value to the other one of its two neighbours. The published value is at least
+    as often the nearer one, unless it was rounded in that way.
+    """
+    changed = gained + lost
+    return sum(comb(changed, count) for count in range(gained, changed + 1)) / 2**changed
 
 
 def search_readings(
@@ -162,18 +199,19 @@ def search_readings(
         trial for reading in track([*readings]) if (trial := attempt([reading], block.reproduced))
     ]
     better = [trial for trial in singles if trial.n_equal > before.sum()]
-    n_pairs = 0
+    counts = Counter(trial.kind for trial in singles)
     if not any(trial.is_equal.all() for trial in better):
         for first, second in track([*_pairs(singles, before)]):
             alone = max(first, second, key=lambda trial: trial.n_equal)
             is_better = alone.n_equal > before.sum()
             baseline = alone.values if is_better else block.reproduced
             trial = attempt([*first.readings, *second.readings], baseline)
-            n_pairs += trial is not None
+            if trial:
+                counts[trial.kind] += 1
             if trial and trial.n_equal > max(alone.n_equal, before.sum()):
                 better.append(trial)
     better.sort(key=lambda trial: (-trial.n_equal, len(trial.readings)))
-    return Search(block, len(singles), n_pairs, better)
+    return Search(block, counts, better)
 
 
 def _pairs(singles: Sequence[Trial], before: np.ndarray) -> Iterator[tuple[Trial, Trial]]:
@@ -295,7 +333,7 @@ def _roundings(block: Block) -> Iterator[Reading]:
     for round_digits, text in ((np.trunc, "truncated"), (_round_up, "rounded up")):
         yield Reading(
             f"values {text}",
-            "rounding",
+            _ROUNDING,
             # Six more digits are exact enough, and 0.29 * 100 is then 29.
             change=lambda values, f=round_digits: f(np.round(values * scale, 6)) / scale,
         )

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import subprocess
 import tarfile
 import zipfile
@@ -96,6 +97,8 @@ def test_lock_lines(tmp_path, monkeypatch, caplog, origin, kind, is_anonymous):
 PLACES = {
     "paper.yaml": "# first\ntitle: On bees\nauthors: {authors}\nlicence: '{licence}'\n",
     "registry.yaml": "sets:\n  bees: {{authors: {authors}, paper: {title}}}\n",
+    "ch1.yaml": "artefacts:\n  table_1:\n    source: '{source}; read from a.md (sha256 0)'\n"
+    "    claims:\n    - {{id: c, source: '{source}'}}\n    - {{id: d, source: p. 1}}\n",
 }
 
 
@@ -108,6 +111,8 @@ PLACES = {
         ("registry.yaml", {}, "line 2 (authors, paper)"),
         ("registry.yaml", {"authors": "A. Ode"}, "line 2 (paper)"),
         ("registry.yaml", {"authors": "N. N. Ode", "title": "On bees"}, None),
+        ("ch1.yaml", {}, "line 3 (source); published/b2026/ch1.yaml, line 5 (source)"),
+        ("ch1.yaml", {"source": "p. 1"}, None),
     ],
 )
 def test_refuse_placeholders(tmp_path, name, filled, fields):
@@ -227,6 +232,9 @@ def test_refuse_identities(project, tmp_path, monkeypatch, text, word):
     with pytest.raises(ReceiptError, match="README.md, line 2: ") as error:
         anonymous.refuse_identities(archive, forbidden, {})
     assert word.split()[-1] in str(error.value)
+
+
+KEY = b" hf_" + b"aB3" * 12
 
 
 def zipped(name: str, content: bytes) -> bytes:
@@ -487,6 +495,39 @@ def test_refuse_secrets(tmp_path, monkeypatch, variable, value, is_refused):
         refuse_secrets(archive)
 
 
+SECRET = "a-long-secret-0123"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refused"),
+    [
+        (SECRET, True),
+        (f"x{SECRET}y", True),
+        ("-".join(SECRET), True),
+        (" ".join(SECRET), True),
+        (SECRET[::-1], True),
+        (SECRET.encode().hex(), True),
+        (SECRET.encode().hex(":"), True),
+        ("".join(f"={byte:02X}" for byte in SECRET.encode()), True),
+        ("".join(f"\\x{byte:02x}" for byte in SECRET.encode()), True),
+        ("".join(f"&#{byte};" for byte in SECRET.encode()), True),
+        (base64.b64encode(f"key {SECRET}".encode()).decode(), True),
+        (base64.b32encode(f"key {SECRET}".encode()).decode(), True),
+        (base64.b64encode(base64.b64encode(SECRET.encode())).decode(), True),
+        ("a long secret", False),
+        (SECRET[:-1], False),
+        ("", False),
+    ],
+)
+def test_refuse_secrets_forms(tmp_path, monkeypatch, text, is_refused):
+    """The value of a variable is found in other forms too."""
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped("workflow/settings.yaml", text.encode()))
+    monkeypatch.setenv("MY_API_KEY", SECRET)
+    with pytest.raises(ReceiptError, match="MY_API_KEY") if is_refused else nullcontext():
+        refuse_secrets(archive)
+
+
 @pytest.mark.parametrize(
     ("text", "is_refused"),
     [
@@ -507,6 +548,13 @@ def test_refuse_secrets(tmp_path, monkeypatch, variable, value, is_refused):
         ('{"access_token": "' + "aB3x" * 5, True),
         ("https://ada:" + "aB3x" * 3 + "@host.org", True),
         (base64.b64encode(b"[pypi]\npassword = " + b"aB3x" * 5).decode(), True),
+        (base64.b32encode(b"[pypi]\npassword = " + b"aB3x" * 5).decode(), True),
+        ("a " + base64.b32encode(b"q [pypi]\npassword = " + b"aB3x" * 5).decode() + "\nB", True),
+        (base64.encodebytes(base64.b64encode(b"password = " + b"aB3x" * 5)).decode(), True),
+        (base64.b64encode(base64.b32encode(b"password = " + b"aB3x" * 5)).decode(), True),
+        (re.sub("(.{76})", r"\1\n", base64.b32encode(b"x" * 60 + KEY).decode()), True),
+        (re.sub("(.{76})", r"\1\r\n", base64.b32encode(b"x" * 99 + KEY).decode()), True),
+        ("ACDEFGHIKLMNPQRSTVWY" * 99, False),
         ("api_key: str = read_from_environment", False),
         ("password = getpass()", False),
         ("key_variable: OPENAI_API_KEY", False),
@@ -585,3 +633,107 @@ def test_paper_authors_without_commas(authors):
     facts = {"title": "On bees", "year": 2026, "kind": "paper", "reference": "Hive"}
     with pytest.raises(ValidationError, match="authors"):
         PaperFile.model_validate(facts | {"authors": authors})
+
+
+def many(name: str, content: bytes, number: int) -> bytes:
+    """An archive with a number of equal files."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for index in range(number):
+            archive.writestr(f"{index}{name}", content)
+    return file.getvalue()
+
+
+def droste(pack, levels):
+    """A content that is packed again and again."""
+    content = KEY + bytes(1_000_000)
+    for _ in range(levels):
+        content = pack(content)
+    return content
+
+
+@pytest.mark.fault("bomb")
+@pytest.mark.parametrize(
+    ("pack", "levels"),
+    [
+        (lambda content: zipped("a.zip", content), 100),
+        (partial(gzip.compress, mtime=0), 100),
+        (bz2.compress, 40),
+        (lzma.compress, 40),
+        (lambda content: many("a.zip", content, 16), 5),
+        (lambda content: many("a.zip", content, 16), 9),
+        (lambda content: many("a.gz", gzip.compress(content, mtime=0), 20), 4),
+    ],
+)
+def test_contents_of_nested_archives(pack, levels):
+    """Archives in archives, of which each has many, end after a number of bytes."""
+    packed = droste(pack, levels)
+    sizes, faults = [], set()
+    for _, data, fault in readable.contents("a", packed):
+        sizes.append(len(data))
+        faults.add(fault)
+    assert faults >= {"too large"}
+    bound = readable.LEVELS * max(readable.UNPACKED, readable.RATIO * len(packed))
+    assert sum(sizes) <= 2 * bound + len(packed) and len(sizes) < 100_000
+
+
+@pytest.mark.fault("bomb")
+def test_contents_of_many_streams():
+    """Streams of another format, each of which is small."""
+    packed = b"%PDF" + zlib.compress(bytes(10_000_000), 9) * 40
+    content = list(readable.contents("a.pdf", packed))
+    assert "cut" in {fault for _, _, fault in content}
+    bound = readable.LEVELS * max(readable.UNPACKED, readable.RATIO * len(packed))
+    assert sum(len(data) for _, data, _ in content) <= bound + len(packed)
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        zipped("a", KEY),
+        zipped("a.zip", zipped("b.zip", zipped("c", KEY))),
+        gzip.compress(KEY) + b"garbage",
+        gzip.compress(b"first") + gzip.compress(KEY),
+        gzip.compress(KEY)[:-4],
+        b"garbage" + zipped("a", KEY) + b"",
+        bz2.compress(KEY) + b"garbage",
+    ],
+    ids=["zip", "nested", "garbage", "two", "truncated", "prefix", "bzip2"],
+)
+def test_refuse_secrets_packed(tmp_path, packed):
+    archive = tmp_path / "deposit.zip"
+    archive.write_bytes(zipped("src/a.bin", packed))
+    with pytest.raises(ReceiptError, match=r"src/a\.bin|^a has|^[abc] contains"):
+        refuse_secrets(archive)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("contents", [[KEY, b"x"], [b"x", KEY], [b"x", KEY, b"y"]])
+def test_refuse_secrets_two_files_of_one_name(tmp_path, contents):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for content in contents:
+            archive.writestr("notes.txt", content)
+    path = tmp_path / "deposit.zip"
+    path.write_bytes(zipped("src/a.zip", file.getvalue()))
+    with pytest.raises(ReceiptError, match=r"notes\.txt"):
+        refuse_secrets(path)
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
+def test_refuse_secrets_tar_links(tmp_path, kind):
+    """Links in an archive lead nowhere, and other files in it are searched."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for name in ("/etc/passwd", "../../outside", "self"):
+            link = tarfile.TarInfo("self")
+            link.type, link.linkname = kind, name
+            archive.addfile(link)
+        content = tarfile.TarInfo("notes.gz")
+        packed = gzip.compress(KEY)
+        content.size = len(packed)
+        archive.addfile(content, io.BytesIO(packed))
+    path = tmp_path / "deposit.zip"
+    path.write_bytes(zipped("src/a.tar", file.getvalue()))
+    with pytest.raises(ReceiptError, match=r"src/a\.tar"):
+        refuse_secrets(path)

@@ -280,17 +280,40 @@ def test_readers_stale_handle(tmp_path, monkeypatch, capsys, read):
 
 
 @pytest.mark.fault("memory")
-def test_main_memory_error(tmp_path):
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "raise MemoryError",
+        "raise ImportError('a.so: failed to map segment from shared object')",
+        "raise ImportError('a.so: cannot allocate memory in static TLS block')",
+        "raise ImportError('no extension') from ImportError('a.so: failed to map segment from a')",
+        "raise OSError('a.so: cannot create shared object descriptor: Cannot allocate memory')",
+    ],
+)
+def test_main_memory_error(tmp_path, statement):
     program = (
-        "import everycell.cli.results as results\n"
-        "def page(*_): raise MemoryError\n"
-        "results.project.papers = page\n"
+        "import everycell.cli as cli\n"
+        f"def run(*_, **__): {statement}\n"
+        "cli.app = run\n"
         "from everycell.cli.entry import main; main()"
     )
     command = [sys.executable, "-c", program, "verify"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.startswith("everycell: memory ran out")
     assert done.stderr.count("\n") == 1
+
+
+def test_main_import_error(tmp_path):
+    """Another error of a compiled module is not one of memory."""
+    program = (
+        "import everycell.cli as cli\n"
+        "def run(*_, **__): raise ImportError('a.so: undefined symbol: x')\n"
+        "cli.app = run\n"
+        "from everycell.cli.entry import main; main()"
+    )
+    command = [sys.executable, "-c", program, "verify"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and "undefined symbol" in done.stderr
 
 
 @pytest.mark.fault("full_disk")

@@ -9,6 +9,7 @@ import yaml
 
 from everycell.cli.originals import (
     Original,
+    find_headings,
     find_original,
     remove_originals,
     repositories_of,
@@ -72,8 +73,20 @@ def test_find_original_not_of_the_commit(clone, tmp_path, state):
 def test_find_original_imported(clone, tmp_path):
     """The table that was imported is a new file; what it was read from counts."""
     (tmp_path / "table.csv").write_text("value")
-    write_original(tmp_path / "table.csv", clone / "bees.md")
+    write_original(tmp_path / "table.csv", clone / "bees.md", {"rm3": "RM3"})
     assert find_original(tmp_path / "table.csv") == find_original(clone / "bees.md")
+
+
+def test_find_headings(tmp_path):
+    """Headings that the names of keys do not give, unless the key has another name."""
+    table = tmp_path / "table.csv"
+    table.write_text("value")
+    assert find_headings(table, ["rm3"]) == {}
+    (tmp_path / "bees.md").write_text("| b |")
+    headings = {"rm3": "RM3", "model": "Model", "k_size": "K-size", "collection": "Corpus"}
+    write_original(table, tmp_path / "bees.md", headings)
+    keys = [*headings, "metric"]
+    assert find_headings(table, keys) == {"rm3": "RM3", "k_size": "K-size"}
 
 
 @pytest.mark.parametrize("number", [0, 1, 5, 7])

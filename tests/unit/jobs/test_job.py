@@ -316,7 +316,13 @@ def test_job_input_replaced_by_pipe(job, is_before):
 @pytest.mark.fault("memory")
 @pytest.mark.parametrize(
     "allocate",
-    ["bytearray(1 << 40)", "import numpy; numpy.zeros(1 << 40)", "raise MemoryError"],
+    [
+        "bytearray(1 << 40)",
+        "import numpy; numpy.zeros(1 << 40)",
+        "raise MemoryError",
+        "raise ImportError('a.so: failed to map segment from shared object')",
+        "raise OSError(12, 'Cannot allocate memory')",
+    ],
 )
 def test_job_memory_error(tmp_path, allocate):
     """A job over its limit of address space says so in one sentence."""

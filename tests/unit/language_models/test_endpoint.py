@@ -558,6 +558,13 @@ LONG = "sk-proj/aB3+dE6fG9hJ2kL5mN8pQ1"
         "".join(chr(ord(letter) + 0xFEE0) for letter in LONG),
         base64.b64encode(LONG.encode()).decode()[:30],
         LONG.encode().hex()[9:40],
+        LONG.encode().hex(" "),
+        "".join(f"={letter:02X}" for letter in LONG.encode()),
+        base64.b32encode(f"Bearer {LONG}".encode()).decode(),
+        base64.b32encode(LONG.encode()).decode().lower(),
+        base64.b64encode(base64.b64encode(f"a {LONG}".encode())).decode(),
+        base64.urlsafe_b64encode(b"a " + base64.b64encode(LONG.encode())).decode(),
+        "-".join(LONG),
     ],
 )
 def test_answer_quoted_key_is_neither_shown_nor_kept(server, monkeypatch, tmp_path, spelling):

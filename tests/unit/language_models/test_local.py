@@ -453,6 +453,54 @@ def test_convert_gguf_damaged_file(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["tiny.gguf"]
 
 
+def gguf_value(kind, *numbers):
+    """A value of a GGUF header: its type, then numbers of four bytes (types) and eight bytes."""
+    content = kind.to_bytes(4, "little")
+    for index, number in enumerate(numbers):
+        content += number.to_bytes(4 if kind == ARRAY and index % 2 == 0 else 8, "little")
+    return content
+
+
+ARRAY, STRING = 9, 8
+
+
+@pytest.mark.parametrize(
+    ("tensors", "fields", "value"),
+    [
+        (0, 1, gguf_value(STRING, 2**62)),
+        (0, 1, gguf_value(STRING, 2**64 - 1)),
+        *((0, 1, gguf_value(ARRAY, kind, 2**62)) for kind in (0, 1, 4, 7, 8, 9, 10, 12)),
+        (0, 1, gguf_value(ARRAY, 0, 2**62) + bytes(10_000)),
+        (0, 1, gguf_value(ARRAY, *[ARRAY, 1] * 5_000)),
+        (0, 1, gguf_value(ARRAY, *[ARRAY, 2**40] * 100)),
+        (0, 1, gguf_value(13, 1)),
+        (0, 1, gguf_value(2**32 - 1, 1)),
+        (0, 2**62, gguf_value(4, 1)),
+        (2**62, 0, b""),
+        (2**62, 1, gguf_value(4, 1)),
+        (1, 1, gguf_value(4, 1) + b"\x01\0\0\0\0\0\0\0a" + b"\xff" * 4),
+        (1, 1, gguf_value(4, 1) + b"\xff" * 8),
+    ],
+)
+def test_convert_gguf_declared_counts(tmp_path, tensors, fields, value):
+    """A reader ends with the file, whatever numbers its header declares."""
+    file = tmp_path / "tiny.gguf"
+    numbers = b"".join(number.to_bytes(8, "little") for number in (tensors, fields))
+    name = (7).to_bytes(8, "little") + b"a.field"
+    file.write_bytes(b"GGUF" + (3).to_bytes(4, "little") + numbers + name + value)
+    with pytest.raises(ModelError, match="tiny.gguf cannot be read") as error:
+        convert_gguf(file, tmp_path / "out/tiny", name="tiny")
+    assert "\n" not in str(error.value)
+
+
+def test_convert_gguf_many_values(tmp_path, monkeypatch):
+    file = tmp_path / "tiny.gguf"
+    write_gguf(file)
+    monkeypatch.setattr("everycell.language_models.local._GGUF_PARTS", 50)
+    with pytest.raises(ModelError, match="more values"):
+        convert_gguf(file, tmp_path / "out/tiny", name="tiny")
+
+
 @pytest.mark.parametrize("declared", [{"blocks": 10**7}, {"blocks": 2**32 - 1}, {"size": 2**20}])
 def test_convert_gguf_huge_settings(tmp_path, declared):
     file = tmp_path / "tiny.gguf"

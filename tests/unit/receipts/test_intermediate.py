@@ -153,3 +153,31 @@ def test_job_removed_temporary_input(outputs):
     with job([], [FILE], "again"):
         Path(FILE).write_bytes(b"0123")
     assert record_path(FILE).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda path: path.mkdir(),
+        lambda path: (path / "deep/er").mkdir(parents=True),
+        lambda path: path.symlink_to("nowhere"),
+        lambda path: path.symlink_to(Path.cwd(), target_is_directory=True),
+        os.mkfifo,
+        lambda path: path.write_bytes(b"\xff"),
+        lambda path: (shutil.rmtree(path.parent), path.parent.write_text("a file")),
+        lambda path: (shutil.rmtree(RECORDS), Path(RECORDS).write_text("a file")),
+        lambda path: (shutil.rmtree(RECORDS), Path(RECORDS).symlink_to("nowhere")),
+    ],
+)
+@pytest.mark.parametrize("output", [FILE, FOLDER])
+def test_job_replaces_spoiled_record(outputs, spoil, output):
+    """A rerun, which `verify` advises, writes a new record whatever is in the place of the old."""
+    path = record_path(output)
+    path.unlink()
+    spoil(path)
+    assert read_record(output) is None
+    with job([], [FILE, FOLDER], "make"):
+        pass
+    assert read_record(output) is not None
+    # What a link leads to stays.
+    assert Path("text").read_text() == "a\n"

@@ -1,7 +1,10 @@
 """Encoded collections: written and read again, scored like plain arithmetic, broken files."""
 
+import resource
+import zipfile
 from dataclasses import replace
-from unittest.mock import patch
+from io import BytesIO
+from unittest.mock import ANY, patch
 
 import numpy as np
 import pandas as pd
@@ -228,3 +231,129 @@ def test_read_encoded_bomb(tmp_path):
     with pytest.raises(DataError) as error:
         read_encoded(tmp_path / "x.npz")
     assert "unpacks to" in error.value.fault
+
+
+def array_file(dtype, shape, content=b""):
+    """A file of one array whose header declares a type and a shape."""
+    file = BytesIO()
+    header = {"descr": dtype, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue() + content
+
+
+def replace_array(path, kind, name, array):
+    """Write a valid archive, in which one file has other bytes."""
+    write_encoded(encoded(kind), path)
+    with zipfile.ZipFile(path) as archive:
+        files = {file: archive.read(file) for file in archive.namelist()}
+    if not isinstance(array, bytes):
+        np.save(file := BytesIO(), array, allow_pickle=True)
+        array = file.getvalue()
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, content in (files | {f"{name}.npy": array}).items():
+            archive.writestr(file, content)
+
+
+@pytest.mark.fault("bomb")
+@pytest.mark.parametrize("name", ["kind", "documents", "document_ids", "query_ids", "proposed"])
+@pytest.mark.parametrize(
+    ("dtype", "shape"),
+    [
+        ("<f8", (10**12,)),
+        ("<f8", (10**9, 10**9)),
+        ("<U0", (10**15,)),
+        ("<U1", (10**12,)),
+        ("|V0", (10**15,)),
+        ("<i4", (-1, -1)),
+        ("<f8", (-(10**12),)),
+        ("|O", (3,)),
+        ([("x", "<f8", (10**9,))], (3,)),
+        ("<M8[s]", (3,)),
+    ],
+)
+def test_read_encoded_declared_shape(tmp_path, name, dtype, shape):
+    replace_array(tmp_path / "x.npz", "likelihoods", name, array_file(dtype, shape))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with refused(path="x.npz", fault=ANY, fix=ANY):
+        read_encoded(tmp_path / "x.npz")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
+
+
+@pytest.mark.parametrize(
+    "header", [b"{'descr': (", b"{", b"\x00", b"[" * 5_000, b"\n  1\n 2", b"9" * 99]
+)
+def test_read_encoded_damaged_header(tmp_path, header):
+    for version in (b"\x01\x00", b"\x02\x00", b"\x03\x00", b"\x09\x00"):
+        length = len(header).to_bytes(2 if version == b"\x01\x00" else 4, "little")
+        content = b"\x93NUMPY" + version + length + header
+        replace_array(tmp_path / "x.npz", "likelihoods", "documents", content)
+        with refused(path="x.npz", fault=ANY, fix=ANY):
+            read_encoded(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "array"),
+    [
+        # The matrix of the queries has three values in two rows of four columns.
+        ("term_weights", "queries_indices", [0, 2, 4]),
+        ("term_weights", "queries_indices", [0, -1, 2]),
+        ("term_weights", "queries_indices", [0, 2]),
+        ("term_weights", "queries_indices", [0.0, 2.0, 2.0]),
+        ("term_weights", "queries_indices", [0, 2**62, 2]),
+        ("term_weights", "queries_indptr", [0, 3, 2]),
+        ("term_weights", "queries_indptr", [0, 5, 3]),
+        ("term_weights", "queries_indptr", [0, -1, 3]),
+        ("term_weights", "queries_indptr", [1, 2, 3]),
+        ("term_weights", "queries_indptr", [0, 2, 9]),
+        ("term_weights", "queries_indptr", [0, 3]),
+        ("term_weights", "queries_shape", [2, 10**12]),
+        ("term_weights", "queries_shape", [2, 5]),
+        ("term_weights", "queries_shape", [3, 4]),
+        ("term_weights", "queries_shape", [-2, 4]),
+        ("term_weights", "queries_shape", [8]),
+        ("term_weights", "queries_shape", [2, 2, 2]),
+        ("term_weights", "queries_shape", [2.0, 4.0]),
+        ("term_weights", "queries_data", [1j, 2, 1]),
+        ("term_weights", "queries_data", ["1", "2", "1"]),
+        ("term_weights", "queries_data", np.ones(3, np.longdouble)),
+        ("vectors", "documents", np.ones((2, 4))),
+        ("vectors", "documents", np.ones((3, 5))),
+        ("vectors", "documents", np.ones(12)),
+        ("vectors", "queries", np.ones((2, 4, 1))),
+        ("vectors", "document_ids", ["a", "b"]),
+        ("vectors", "query_ids", [1, 2]),
+        ("vectors", "kind", "likelihoods"),
+        ("vectors", "kind", "term_weights"),
+        ("term_weights", "kind", "vectors"),
+        ("likelihoods", "proposed", [[0], [1]]),
+        ("likelihoods", "proposed", [[0], [1], [-1]]),
+        ("likelihoods", "proposed", [[0.0], [1.0], [2.0]]),
+    ],
+)  # fmt: skip
+def test_read_encoded_inconsistent(tmp_path, kind, name, array):
+    is_number = not isinstance(array, np.ndarray) and np.array(array).dtype == np.int64
+    array = np.array(array, np.int32) if name == "proposed" and is_number else np.array(array)
+    replace_array(tmp_path / "x.npz", kind, name, array)
+    with refused(path="x.npz", fault=ANY, fix=ANY):
+        read_encoded(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize("kind", ["likelihoods", "term_weights", "vectors"])
+def test_read_encoded_other_byte_order(tmp_path, kind):
+    name = "documents_data" if kind == "term_weights" else "documents"
+    expected = encoded(kind).score(PAIRS)
+    documents = encoded(kind).documents
+    values = documents.data if kind == "term_weights" else documents
+    replace_array(tmp_path / "x.npz", kind, name, values.astype(">f8"))
+    pd.testing.assert_frame_equal(read_encoded(tmp_path / "x.npz").score(PAIRS), expected)
+
+
+@pytest.mark.parametrize("kind", ["likelihoods", "term_weights", "vectors"])
+def test_read_encoded_no_documents(tmp_path, kind):
+    """A collection may be empty, and an id may have no letter."""
+    full = encoded(kind)
+    empty = replace(full, documents=full.documents[:0], document_ids=[], query_ids=["", "q"])
+    write_encoded(empty, tmp_path / "x.npz")
+    again = read_encoded(tmp_path / "x.npz")
+    assert again.documents.shape == (0, 4)
+    assert (again.document_ids, again.query_ids) == ([], ["", "q"])

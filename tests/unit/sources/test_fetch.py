@@ -17,11 +17,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import requests
 from filelock import FileLock
 
 from everycell.records.registry import (
     CacheError,
     DamagedFileError,
+    Form,
     Registry,
     SourceError,
     UnavailableError,
@@ -29,7 +31,7 @@ from everycell.records.registry import (
     check,
     load_registry,
 )
-from everycell.sources import download, fetch, fetch_set
+from everycell.sources import additions, download, fetch, fetch_set
 from everycell.sources.download import DownloadError
 from everycell.sources.fetch import MirrorError
 
@@ -721,3 +723,80 @@ def test_fetch_every_mirrored_file(mirror, tmp_path):
 def test_load_registry_round_trip():
     registry = load_registry()
     assert Registry.model_validate(json.loads(registry.model_dump_json())) == registry
+
+
+def redirect(address):
+    """Answer that the file is at another address."""
+
+    def answer(handler):
+        handler.send_response(302)
+        handler.send_header("Location", address)
+        handler.end_headers()
+
+    return answer
+
+
+def download_registered(url, path):
+    form = Form(size=len(CONTENT), sha256=sha256(CONTENT), path="a.csv")
+    download.download_file("a.csv", url, path, form, 5.0)
+
+
+def download_added(url, path):
+    additions._download(url, path, 5.0)
+
+
+@pytest.mark.parametrize("download_url", [download_registered, download_added])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "file:///etc/hostname",
+        "file:///etc/hostname?token=hunter2",
+        "ftp://user:hunter2@127.0.0.1/a",
+        "http://user:hunter2@127.0.0.1:9/a",
+        "http://user:hunter2@127.0.0.1:port/a",
+        "http://127.0.0.1:9/a?access_token=hunter2",
+        "//user:hunter2@127.0.0.1:9/",
+        "data:text/plain,hunter2",
+        "/a",
+        "http://",
+        "http://[hunter2",
+    ],
+)
+def test_download_redirect(server, tmp_path, download_url, address):
+    """Redirects lead to no file of this machine, and no message shows a password in one."""
+    server.answer = redirect(address)
+    with pytest.raises(SourceError) as error:
+        download_url(f"{server.host}/a.csv", tmp_path / "a")
+    assert "hunt" not in str(error.value) and "\n" not in str(error.value)
+    assert not (tmp_path / "a").exists() or (tmp_path / "a").read_bytes() == b""
+
+
+@pytest.mark.parametrize("hops", [["http"], ["https", "http"], ["http", "https"], ["https"]])
+def test_download_redirect_without_encryption(tmp_path, monkeypatch, hops):
+    """The hash of a new file is not known, so that anyone on the way could change the file."""
+    responses = [requests.Response() for _ in hops]
+    for response, scheme in zip(responses, hops, strict=True):
+        response.url, response.status_code = f"{scheme}://example.org/a", 200
+        response.raw = io.BytesIO(CONTENT)
+    responses[-1].history = responses[:-1]
+    monkeypatch.setattr(requests, "get", lambda *arguments, **options: responses[-1])
+    if hops == ["https"]:
+        download_added("https://example.org/a", tmp_path / "a")
+        assert (tmp_path / "a").read_bytes() == CONTENT
+    else:
+        with pytest.raises(SourceError, match="without encryption"):
+            download_added("https://example.org/a", tmp_path / "a")
+        assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("download_url", [download_registered, download_added])
+def test_download_password_of_proxy(server, tmp_path, monkeypatch, download_url):
+    """A proxy that is not reached, or that refuses, is not named with its password."""
+    monkeypatch.setenv("NO_PROXY", "")
+    for proxy in ("http://user:hunter2@127.0.0.1:9", server.host.replace("//", "//user:hunter2@")):
+        for scheme in ("http", "https"):
+            monkeypatch.setenv(f"{scheme}_proxy", proxy)
+            server.answer = server.send(b"hunter", status=407)
+            with pytest.raises(SourceError) as error:
+                download_url(f"{scheme}://example.org/a.csv", tmp_path / "a")
+            assert "hunt" not in str(error.value) and "\n" not in str(error.value)

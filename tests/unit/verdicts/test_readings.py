@@ -196,3 +196,54 @@ def test_block_equal_as_judged(decimals, is_rounded):
         for p, v in zip(published, values, strict=True)
     ]
     assert block.equal(values).tolist() == expected and len({*expected}) == 2
+
+
+def table_of(published: np.ndarray, reproduced: np.ndarray) -> Search:
+    """Search in a table of eight systems and three measures."""
+    names = itertools.product("abcdefgh", MEASURES)
+    keys = [{"system": system, "metric": measure} for system, measure in names]
+    digits, rounded = np.full(len(keys), 3.0), np.full(len(keys), True)
+    block = Block(keys, published.round(3), digits, rounded, reproduced)
+    return search_readings(block, cell_readings(block, ["system", "metric"]))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("direction", ["truncated", "rounded up"])
+def test_search_readings_rounding_of_most(seed, direction):
+    """One of 24 numbers differs for another reason; the others are not put down to chance."""
+    generator = np.random.default_rng(seed)
+    fractions = [0.3, 0.7] if direction == "truncated" else [0.7, 0.3]
+    # 14 of the numbers are equal before.
+    fractions = generator.permuted(np.repeat(fractions, [14, 10]))
+    values = (generator.integers(200, 900, 24) + fractions) / 1000
+    published = truncated(values) + 0.001 * (direction == "rounded up")
+    published[seed] += 0.05
+    outcome = table_of(published, values)
+    best = outcome.trials[0]
+    assert (best.description, best.n_equal) == (f"values {direction}", 23)
+    assert outcome.chance(best) < CHANCE_LEVEL
+
+
+def test_search_readings_rounding_by_chance():
+    """Negative control: noise of about one unit, and a few values that are rounded down."""
+    noise = np.random.default_rng(9)
+    suspected = 0
+    for _ in range(60):
+        values = noise.uniform(0.2, 0.9, 24)
+        outcome = table_of(values + noise.normal(0, noise.choice([3e-4, 6e-4, 1e-3]), 24), values)
+        suspected += any(
+            outcome.chance(trial) < CHANCE_LEVEL
+            for trial in outcome.trials
+            if "values" in trial.description
+        )
+    assert suspected <= 3
+    values = np.random.default_rng(3).uniform(0.2, 0.9, 24)
+    published = values.copy()
+    rounded_down = np.flatnonzero(values * 1000 % 1 > 0.5)[:4]
+    published[rounded_down] = truncated(values)[rounded_down]
+    outcome = table_of(published, values)
+    assert all(
+        outcome.chance(trial) > CHANCE_LEVEL
+        for trial in outcome.trials
+        if trial.description == "values truncated"
+    )

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from datasets import Dataset
 
-from everycell.base.arrays import FloatArray
+from everycell.base.arrays import FloatArray, read_vectors
 from everycell.base.errors import DataError
 from everycell.collections.msmarco import read_judgements, read_queries
 from everycell.jobs.job import Job
@@ -58,7 +58,7 @@ def coder_lists(job: Job) -> None:
     relevant = judged[judged["relevance"] > 0].groupby("query")["document"].agg(list)
     if params.queries is not None and params.queries < len(relevant):
         relevant = relevant.sample(params.queries, random_state=params.seed).sort_index()
-    vectors = np.load(inputs.vectors, mmap_mode="r")
+    vectors = read_vectors(inputs.vectors)
     size = min(params.candidates, len(vectors))
     top = _search(job, [texts[query] for query in relevant.index], vectors, size)
     rows = [
@@ -84,7 +84,7 @@ def train_coder(job: Job) -> None:
         Dataset.from_pandas(lists, preserve_index=False),
         query_tuning_loss(
             tokenizer,
-            np.load(inputs.vectors, mmap_mode="r"),
+            read_vectors(inputs.vectors),
             neutralities,
             length=params.query_length,
             weight=params.strength,
@@ -109,7 +109,7 @@ def coder_run(job: Job) -> None:
     table = pd.read_parquet(inputs.queries)
     table = table[table[params.query_set]]
     texts = table["text"].tolist()
-    vectors = np.load(inputs.vectors, mmap_mode="r")
+    vectors = read_vectors(inputs.vectors)
     candidates = _search(job, texts, vectors, min(params.depth, len(vectors)))
     tuned = _encode(Path(inputs.model), texts)
     scores = np.einsum("qd,qnd->qn", tuned, vectors[candidates])

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import torch
 
+from everycell.base.arrays import read_vectors
 from everycell.jobs.job import Job
 from everycell.learning.models import device, set_gpu_precision, use_one_thread
 from everycell.learning.query_encoders import encode_passages, encode_queries, load_encoder
@@ -65,7 +66,7 @@ def cast_search_vectors(job: Job) -> None:
     model, tokenizer = load_encoder(job.folder_of("encoder"), "ance")
     model.to(device())
     queries = np.array(list(encode_queries(model, tokenizer, "ance", list(frame["text"]))))
-    parts = map(np.load, sorted(Path(job.input.vectors).glob("*.npy")))
+    parts = map(read_vectors, sorted(Path(job.input.vectors).glob("*.npy")))
     rows, scores = best_rows(queries, parts, params.hits)
     names = pq.read_table(job.input.passages, columns=["document_id"])["document_id"]
     run = pd.DataFrame(

@@ -315,7 +315,9 @@ class _Tables(HTMLParser):
         weights = [style for style in styles if style in ("bold", "regular")]
         bold, underlined = weights[-1:] == ["bold"], "underlined" in styles
         self.source.append(data)
-        if "$" in data or "\\(" in data:
+        # One sign, in a heading or as in $/hour, is the currency.
+        is_currency = data.count("$") == 1 and (self.is_heading or "$/" in data)
+        if ("$" in data and not is_currency) or "\\(" in data:
             from everycell.cli.importing.latex import add_inline
 
             add_inline(self.path, self.cell, data, bold=bold, underlined=underlined)

@@ -24,6 +24,7 @@ from everycell.cli.importing.values import (
     READABLE,
     SourceCell,
     begins_with_number,
+    is_mark,
     is_numeric,
     is_time,
     split_cell,
@@ -39,11 +40,6 @@ _COLLECTIONS = re.compile(
 )
 _SYSTEMS = re.compile(r"models?|systems?|methods?|approach(es)?|runs?", re.IGNORECASE)
 _MEASURES = re.compile(r"metrics?|measures?")
-#: What columns of features have, in Unicode or as GitHub writes it.
-_MARK = re.compile(
-    r"[✓✔☑✅✗✘✕✖❌☒×•●○◦◯+xX\-–—−]\ufe0f?|yes|no|true|false|:\w*(check|cross|x)\w*:",
-    re.IGNORECASE,
-)
 
 
 def count_head(table: SourceTable) -> int:
@@ -326,7 +322,7 @@ def _has_words(table: SourceTable, body: Sequence[int], column: int) -> bool:
 def _has_marks(table: SourceTable, rows: Sequence[int], column: int) -> bool:
     """Whether a column has only check marks, crosses, yes or no, among which a blank means no."""
     texts = [text for row in rows if (text := table.rows[row][column].text)]
-    return bool(texts) and all(map(_MARK.fullmatch, texts))
+    return bool(texts) and all(map(is_mark, texts))
 
 
 def _is_blank(cell: SourceCell) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,10 @@ _HOLDERS = {
     **dict.fromkeys(("datasets", "tasks", "benchmarks", "collections"), "Collection"),
 }
 #: Names of settings, which are no values beside those of a level above.
-_SETTINGS = {"config", "configs", "args", "params", "hyperparameters", "settings"}
+_SETTINGS = {
+    *("config", "configs", "args", "arguments", "params", "parameters", "settings"),
+    *("hparams", "hyperparameters"),
+}
 #: Names of a mean and its deviation.
 _MEAN = {"mean", "std", "stdev", "sd"}
 #: Names that Weights & Biases adds.
@@ -69,6 +73,7 @@ def table_of_rows(path: object, objects: Sequence[dict[str, Any]]) -> SourceTabl
             for content in objects
         ]
     )
+    rows = _with_inner_measures(rows)
     names = [*dict.fromkeys(name for row in rows for name in row)]
     check_size(path, len(rows) + 1, len(names) + 1)
     left_out: Counter[str] = Counter()
@@ -131,56 +136,138 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _without_internal(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Objects without names that begin with `_`, and a note on those that only scripts write."""
-    internal = Counter(name for row in rows for name in row if name.startswith("_"))
-    notes = _note(
-        Counter({name: count for name, count in internal.items() if name not in _OF_WANDB}),
-        "begin with _",
-    )
-    return [{name: row[name] for name in row if name not in internal} for row in rows], notes
+def _without_internal(content: Any) -> tuple[Any, list[str]]:
+    """Content without names that begin with `_`, and a note on those that only scripts write."""
+    internal: Counter[str] = Counter()
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, list):
+            return [clean(item) for item in value]
+        if not isinstance(value, dict) or _is_file(value):
+            return value
+        internal.update(name for name in value if name.startswith("_"))
+        return {name: clean(inner) for name, inner in value.items() if not name.startswith("_")}
+
+    content = clean(content)
+    of_scripts = Counter({name: n for name, n in internal.items() if name not in _OF_WANDB})
+    return content, _note(of_scripts, "begin with _")
+
+
+def _is_file(content: dict[str, Any]) -> bool:
+    # Weights & Biases describes files by objects with a type.
+    return "_type" in content
+
+
+def _is_mean(value: Any) -> bool:
+    return isinstance(value, dict) and "mean" in value and value.keys() <= _MEAN
+
+
+def _has_measures(value: Any) -> bool:
+    """Whether a value is an object of numbers, or of means with deviations."""
+    if not isinstance(value, dict) or not value or _is_file(value):
+        return False
+    return all(_is_value(inner) or _is_mean(inner) for inner in value.values())
+
+
+def _with_inner_measures(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with the measures of objects in them, such as `metrics`, that most rows have.
+
+    A measure keeps its name if the object only holds it, or is the only one; otherwise, or if
+    another field has that name, the name of the object is written before it.
+    """
+    fields: dict[str, list[Any]] = {}
+    for row in rows:
+        for name, value in row.items():
+            if not _is_missing(value):
+                fields.setdefault(name, []).append(value)
+    inner = {
+        name: dict.fromkeys(field for value in values for field in value)
+        for name, values in fields.items()
+        if name.lower() not in _SETTINGS and all(map(_has_measures, values))
+        if 2 * len(values) > len(rows)
+    }
+    uses = Counter([*fields, *(field for names in inner.values() for field in names)])
+    labels = {
+        (name, field): field
+        if uses[field] == 1 and (_HOLDERS.get(name.lower()) == "" or is_only)
+        else f"{name} {field}"
+        for name, names in inner.items()
+        for is_only in [len(inner) == 1 and not names.keys() <= STATISTICS]
+        for field in names
+    }
+    flat = []
+    for row in rows:
+        flat.append({name: value for name, value in row.items() if name not in inner})
+        for name in inner:
+            for field, value in (row.get(name) or {}).items():
+                number = _with_deviation(**value) if _is_mean(value) else value
+                flat[-1][labels[name, field]] = number
+    return flat
 
 
 def nested_tables(path: object, content: dict[str, Any]) -> list[SourceTable]:
     """A table per depth at which objects in objects have numbers; names above become keys.
 
-    Single numbers beside a table, such as a seed, are left out.
+    Single numbers beside a table, such as a seed, are left out. Beside `results`, each other block
+    is a table of its own.
     """
     if rows := _rows_of_frame(content):
         return [table_of_rows(path, rows)]
-    (content,), notes = _without_internal([content])
-    rows_by_depth: dict[int, dict[tuple[str, ...], dict[str, Any]]] = {}
+    content, notes = _without_internal(content)
     has_holder = any(name.lower() in _HOLDERS for name in content)
+    has_results = any(_HOLDERS.get(name.lower()) == "" for name in content)
     left_out = Counter(name for name in content if has_holder and name.lower() in _SETTINGS)
     content = {name: value for name, value in content.items() if name not in left_out}
+    #: Block and depth -> names above the values -> values by measure.
+    blocks: dict[tuple[str, int], dict[tuple[str, ...], dict[str, Any]]] = {}
     lists: dict[str, list[Any]] = {}
     for (*keys, name), value in _entries(path, content, ()):
         if _is_value(value):
-            rows_by_depth.setdefault(len(keys), {}).setdefault(tuple(keys), {})[name] = value
+            block = keys[0] if has_results and keys else ""
+            rows_of_block = blocks.setdefault((block, len(keys)), {})
+            # The name of a block that is a table of its own is no key.
+            is_title = block and len(keys) > 1 and block.lower() not in _HOLDERS
+            rows_of_block.setdefault(tuple(keys[1:] if is_title else keys), {})[name] = value
         elif not keys and _is_list_of_results(value):
             lists[name] = value
         else:
             left_out[name] += 1
     has_table = any(
         max(Counter(name for row in rows.values() for name in row).values()) > 1
-        for depth, rows in rows_by_depth.items()
+        for (_, depth), rows in blocks.items()
         if depth
     )
+    results = [name for name in lists if _HOLDERS.get(name.lower()) == ""]
+    if has_table or results:
+        left_out.update([*blocks.pop(("", 0), {(): {}})[()]])
     if has_table:
-        left_out.update([*rows_by_depth.pop(0, {(): {}})[()]])
-        left_out.update({name: len(rows) for name, rows in lists.items()})
-        lists = {}
+        left_out.update({name: len(rows) for name, rows in lists.items() if name not in results})
+        lists = {name: lists[name] for name in results}
     notes += _note(left_out, "are beside the values")
-    tables = [_nested_table(path, rows_by_depth[depth], notes) for depth in sorted(rows_by_depth)]
-    tables += [table_of_rows(path, rows) for rows in lists.values()]
+    # Of equal depth, the blocks are in the order of the file.
+    tables = [
+        (name, _nested_table(path, rows, notes))
+        for (name, _), rows in sorted(blocks.items(), key=lambda block: block[0][1])
+    ]
+    for name, rows in lists.items():
+        table = table_of_rows(path, rows)
+        tables.append((name, replace(table, notes=[*table.notes, *notes])))
     if not tables:
         raise KeyError
-    return tables
+    tables.sort(key=lambda table: _HOLDERS.get(table[0].lower()) != "")
+    return [
+        replace(table, caption=f"{name}: {' | '.join(cell.text for cell in table.rows[0])}")
+        if name
+        else table
+        for name, table in tables
+    ]
 
 
 def _is_list_of_results(value: Any) -> bool:
     first = value[0] if isinstance(value, list) and value else None
-    return isinstance(first, dict) and any(map(_is_value, first.values()))
+    return isinstance(first, dict) and any(
+        _is_value(field) or _has_measures(field) for field in first.values()
+    )
 
 
 def _rows_of_frame(content: dict[str, Any]) -> list[dict[str, Any]]:
@@ -202,13 +289,12 @@ def _entries(
             path, fault=f"has more than {_LEVELS} objects in each other", fix="give a part of it"
         )
     for name, value in content.items():
-        if isinstance(value, dict) and "mean" in value and value.keys() <= _MEAN:
+        if _is_mean(value):
             yield (*keys, name), _with_deviation(**value)
             continue
         if isinstance(value, dict) and value and value.keys() <= STATISTICS:
             raise KeyError
-        # Weights & Biases describes files by objects with a type.
-        if isinstance(value, dict) and "_type" not in value:
+        if isinstance(value, dict) and not _is_file(value):
             yield from _entries(path, value, (*keys, name))
         else:
             yield (*keys, name), value

@@ -28,19 +28,21 @@ from everycell.cli.importing.rows import (
     is_group,
     is_measure,
     is_spanning,
-    name_of,
     refuse_second_heading,
     repeats_column,
     repeats_heading,
     shorten,
     spans_columns,
 )
+from everycell.cli.importing.unread import (
+    check_unread,
+    replace_words,
+    without_numbers_across,
+)
 from everycell.cli.importing.values import (
-    READABLE,
     Column,
     Part,
     SourceCell,
-    begins_with_number,
     decide_commas,
     is_duration,
     is_numeric,
@@ -72,6 +74,8 @@ class Imported:
     #: Number of rows that are headings, and the columns that name the rows.
     head: int
     labels: list[int]
+    #: Key columns -> their published headings.
+    headings: dict[str, str]
     #: What was decided or left out, for the user.
     notes: list[str] = field(default_factory=list)
 
@@ -101,8 +105,9 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
     body = [row for row in body if row not in repeated]
     for row in body:
         refuse_second_heading(path, table, head, row, texts, numbers)
-    body = _check_unread(path, table, head, body, numbers, parts, notes)
-    body = _without_numbers_across(table, body, numbers, parts, notes)
+    replace_words(table, head, body, numbers, parts, notes)
+    body = check_unread(path, table, head, body, numbers, parts, notes)
+    body = without_numbers_across(table, body, numbers, parts, notes)
     is_chosen = bool(table.keys or table.names)
     if texts and not is_chosen and split_measure(label_of_column(table, head, texts[0]))[0]:
         cells = [parts[row, texts[0]] for row in body]
@@ -180,7 +185,14 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
             fault=f"repeats the cell {' / '.join(cells.loc[index, keys])}",
             fix="give rows and columns different names",
         )
-    return Imported(cells, [*values], table, head, labels, notes)
+    headings = dict(
+        zip(
+            row_names[len(row_names) - len(labels) :],
+            (label_of_column(table, head, column) for column in labels),
+            strict=True,
+        )
+    )
+    return Imported(cells, [*values], table, head, labels, headings, notes)
 
 
 def _without_cells_beyond(table: SourceTable, notes: list[str]) -> SourceTable:
@@ -253,72 +265,6 @@ def _kinds_of_columns(
 
 def _is_empty(cell: list[Part] | None) -> bool:
     return cell is not None and all(part.text == "–" for part in cell)
-
-
-def _check_unread(
-    path: object,
-    table: SourceTable,
-    head: int,
-    body: Sequence[int],
-    numbers: Sequence[int],
-    parts: Mapping[tuple[int, int], list[Part] | None],
-    notes: list[str],
-) -> list[int]:
-    """Rows with values; others, and texts across columns, are noted, and other texts refused."""
-    words = {row: [column for column in numbers if parts[row, column] is None] for row in body}
-    with_values = []
-    for row, columns in words.items():
-        texts = [table.rows[row][column].text for column in columns]
-        cells = [parts[row, column] for column in numbers]
-        has_value = any(bool(cell) and is_numeric(cell[0]) for cell in cells)
-        is_value = any(begins_with_number(text) or is_time(text) for text in texts)
-        if not texts or has_value or is_value:
-            with_values.append(row)
-    if left_out := [name_of(table, row) for row in body if row not in with_values]:
-        notes.append(f"Not imported, since they are rows without numbers: {shorten(left_out)}.")
-    across = []
-    for row in with_values:
-        for column in words[row]:
-            cell = table.rows[row][column]
-            if spans_columns(table, row, column) and not begins_with_number(cell.text):
-                across.append(cell.text)
-                continue
-            raise DataError(
-                path,
-                f"row {row + 1} of the table",
-                label_of_column(table, head, column),
-                cell.text,
-                expected=READABLE,
-                fix="write several numbers in columns of their own, and marks as † or raised",
-            )
-    if across:
-        texts = shorten(dict.fromkeys(across))
-        notes.append(f"Not imported, since it is text across columns of numbers: {texts}.")
-    return with_values
-
-
-def _without_numbers_across(
-    table: SourceTable,
-    body: Sequence[int],
-    numbers: Sequence[int],
-    parts: dict[tuple[int, int], list[Part] | None],
-    notes: list[str],
-) -> list[int]:
-    """Leave out a number that is printed once across columns of numbers: it is no value of each."""
-    across, rows = [], set()
-    for row in body:
-        cells = {column: table.rows[row][column] for column in numbers}
-        for column, cell in cells.items():
-            part = parts[row, column]
-            is_across = sum(other is cell for other in cells.values()) > 1
-            if is_across and part and is_numeric(part[0]):
-                parts[row, column] = []
-                across.append(f"{name_of(table, row)} {cell.text}")
-                rows.add(row)
-    if across:
-        names = shorten(dict.fromkeys(across))
-        notes.append(f"Not imported, since it is one number across columns of numbers: {names}.")
-    return [row for row in body if row not in rows or any(parts[row, column] for column in numbers)]
 
 
 def _by_position(

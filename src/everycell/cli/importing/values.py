@@ -109,6 +109,11 @@ _TIME = re.compile(
     rf"({_DATE})([T ,]+{_CLOCK})?|\d{{8}}[T_-]?\d{{6}}Z?|{_CLOCK}|{_DURATION}|\d+ [a-z]+ ago",
     re.IGNORECASE,
 )
+#: What columns of features have, in Unicode or as GitHub writes it.
+_MARK = re.compile(
+    r"[✓✔☑✅✗✘✕✖❌☒×•●○◦◯+xX\-–—−]\ufe0f?|yes|no|true|false|:\w*(check|cross|x)\w*:",
+    re.IGNORECASE,
+)
 _UNITS_OF_TIME = {"s", "ms", "µs", "μs", "min", "h", "d"}
 _POINT_OR_GROUP = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}")
 _EXPONENT = re.compile(r"[×x·]\s?10$")
@@ -149,6 +154,11 @@ def _is_dash(word: str) -> bool:
 def is_time(text: str) -> bool:
     """Whether a text is a date, a time of day or a duration with several units."""
     return _TIME.fullmatch(text.strip()) is not None
+
+
+def is_mark(text: str) -> bool:
+    """Whether a text is a check mark, a cross, a dash, yes or no."""
+    return _MARK.fullmatch(text) is not None
 
 
 def is_duration(part: Part) -> bool:

@@ -136,6 +136,8 @@ def test_import_json_cell_without_number(other):
     [
         [{"m": "a", "RR": 0.1, "_step": 5, "_f1": 0.3}, {"m": "b", "RR": 0.2}],
         {"_step": 5, "_f1": 0.3, "a": {"RR": 0.1}, "b": {"RR": 0.2}},
+        {"a": {"RR": 0.1, "_timestamp": 1.5}, "b": {"RR": 0.2, "_f1": 0.3}},
+        [{"m": "a", "metrics": {"RR": 0.1, "_f1": 0.3}}, {"m": "b", "metrics": {"RR": 0.2}}],
     ],
 )
 def test_import_json_internal_names(content):
@@ -158,6 +160,65 @@ def test_import_json_results_of_a_script(beside, names):
     results = {"bm25": {"RR": 0.1}, "e5": {"RR": 0.2}}
     header, values, _ = imported(json.dumps({"results": results, **beside}))
     assert header == names and [*values.values()] == ["0.1", "0.2"]
+
+
+NESTED = [
+    {"model": "a", "metrics": {"acc": 0.25, "_step": 9}, "config": {"lr": 0.1}},
+    {"model": "b", "metrics": {"acc": 0.5, "_step": 9}, "config": {"lr": 0.2}},
+]
+
+
+@pytest.mark.parametrize("name", ["metrics", "scores", "results", "eval"])
+@pytest.mark.parametrize("position", ["list", "lines", "results", "config"])
+def test_import_json_records_with_inner_measures(name, position):
+    """Measures in an object of each record have its names, below a key of the file too."""
+    records = [{name if key == "metrics" else key: row[key] for key in row} for row in NESTED]
+    text = {
+        "list": json.dumps(records),
+        "lines": "\n".join(map(json.dumps, records)),
+        "results": json.dumps({"results": records, "seed": 7}),
+        "config": json.dumps({"config": {"lr": {"x": 0.1, "y": 2}}, "results": records}),
+    }[position]
+    names, values, out = imported(text)
+    assert names == ["model", "metric"] and "config" in out
+    assert values == {("a", "acc"): "0.25", ("b", "acc"): "0.5"}
+
+
+@pytest.mark.parametrize(
+    ("inner", "metrics"),
+    [
+        ({"dev": {"acc": 0.1}, "test": {"acc": 0.2}}, ["dev acc", "test acc"]),
+        ({"metrics": {"acc": 0.1}, "time": {"s": 2}}, ["acc", "time s"]),
+        ({"acc": 0.1, "metrics": {"acc": 0.2}}, ["acc", "metrics acc"]),
+        ({"metrics": {"acc": {"mean": 0.1, "std": 0.2}}}, ["acc", "acc ±"]),
+        ({"acc": {"mean": 0.1, "max": 0.2}}, ["acc mean", "acc max"]),
+    ],
+)
+def test_import_json_names_of_inner_measures(inner, metrics):
+    """Two measures never share a name."""
+    _, values, _ = imported(json.dumps([{"model": "a", **inner}, {"model": "b", **inner}]))
+    assert [key[1] for key in values if key[0] == "a"] == metrics
+    assert [value for key, value in values.items() if key[0] == "b"] == [
+        str(value) for value in (0.1, 2 if "time s" in metrics else 0.2)
+    ]
+
+
+@pytest.mark.parametrize("beside", ["significance_vs_baseline", "timing"])
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("results", [NESTED, {row["model"]: row["metrics"] for row in NESTED}])
+def test_import_json_several_blocks(beside, is_first, results):
+    """If several blocks may be the table, none is read; they are listed, `results` first."""
+    blocks = {beside: {"a": {"p": 0.04}, "b": {"p": 0.03}}}
+    blocks = {**blocks, "results": results} if is_first else {"results": results, **blocks}
+    text = json.dumps(blocks)
+    Path("a.json").write_text(text)
+    code, out, err = call("import", "a.json")
+    assert (code, out) == (2, "") and "a.json has 2 tables" in err
+    first, second, _ = err.splitlines()
+    assert first.startswith("1: ") and "results: " in first
+    assert second.startswith("2: ") and f"{beside}: " in second
+    assert [*imported(text, "--number", "1")[1].values()] == ["0.25", "0.5"]
+    assert imported(text, "--number", "2")[1] == {("a", "p"): "0.04", ("b", "p"): "0.03"}
 
 
 def test_import_json_mteb():
