@@ -79,8 +79,8 @@ def _check_seeds(file: ValuesFile, mean_over: str) -> None:
 
 def _summarises(seed: str, *, is_file: bool) -> bool:
     """Whether a seed, or the name or first folder of a file, is that of a mean or deviation."""
-    # In folders of seeds, files such as all.csv have one name.
-    seed = Path(Path(seed).parts[0]).stem if is_file else re.split(r"[^\w.]+", f"{seed} ")[0]
+    # In folders of seeds, files such as all.csv have one name; all-MiniLM is the name of a model.
+    seed = Path(Path(seed).parts[0]).stem if is_file else re.split(r"[^\w.-]+", f"{seed} ")[0]
     return seed.strip("._ ").lower() in _SUMMARIES
 
 

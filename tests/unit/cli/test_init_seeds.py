@@ -150,7 +150,7 @@ def test_init_mean_over_files_of_systems():
 
 def test_init_mean_over_of_one_system():
     """A name before the file is that of all its rows, which only the seed tells apart."""
-    Path("a.csv").write_text("run,MAP,P@5\n1,0.3,0.4\n2,0.5,0.6\n")
+    Path("a.csv").write_text("run,MAP,P@5\nall-MiniLM,0.3,0.4\n2,0.5,0.6\n")
     values, _ = init("Ours=a.csv", "--mean-over", "run")
     assert values == {("Ours", "MAP"): [0.3, 0.5], ("Ours", "P@5"): [0.4, 0.6]}
 
