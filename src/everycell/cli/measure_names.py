@@ -12,6 +12,8 @@ _SPELLINGS = {
     "rprec": "Rprec", "recip_rank": "RR", "bpref": "Bpref", "err": "ERR",
 }  # fmt: skip
 
+#: Longest name of a measure; the parser of ir_measures runs out of memory on long expressions.
+_LONGEST = 200
 #: A name with a cut-off. A hyphen is no sign before it: R-1 is ROUGE-1.
 _WITH_CUTOFF = re.compile(
     r"(.+?)(?:(?:\s?@\s?|[\s_-]at[\s_-]|_)(\d{1,9})(k?))?", re.ASCII | re.IGNORECASE
@@ -24,6 +26,8 @@ def measure_of(name: str) -> str | None:
     Names of ir_measures come first, then those of trec_eval (`ndcg_cut_10`), then spellings that
     differ in case or in the sign before the cut-off (`ndcg@10`, `Recall@1k`, `mrr_at_10`).
     """
+    if len(name) > _LONGEST:
+        return None
     import ir_measures
 
     from everycell.retrieval.any_measure import parse_measure

@@ -52,3 +52,9 @@ from everycell.cli.measure_names import measure_of
 )
 def test_measure_of(name, measure):
     assert measure_of(name) == measure
+
+
+@pytest.mark.parametrize("text", ["-", "MAP (", "(", "a.", "[", "not ", "1+", "P@5 "])
+@pytest.mark.parametrize("number", [20, 99, 190, 5000, 40000])
+def test_measure_of_long_name(text, number):
+    assert measure_of(text * number) is None
