@@ -5,6 +5,7 @@ Verdicts are two-sided: a score above the published one differs as much as one b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -58,7 +59,9 @@ def judge(
     is_rounded = decimals > 0 or measured
     if distance <= unit * (0.5 * is_rounded + _SLACK):
         return "equal"
-    if distance <= max(unit * is_rounded, tolerance) + unit * _SLACK:
+    # Neighbouring floats near 0.9 differ by more than one unit of the 16th decimal.
+    slack = unit * _SLACK + math.ulp(float(published))
+    if distance <= max(unit * is_rounded, tolerance) + slack:
         return "within tolerance"
     return "different"
 
