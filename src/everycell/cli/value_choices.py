@@ -80,11 +80,11 @@ class Choices:
             return ChosenTable(table, range(len(table.rows)), names_of_rows)
         lines = [f"{path}, row {row + 1}" for row in body]
         texts = [[cell.text for cell in table.rows[row]] for row in body]
-        kept, constant = self._choose(path, headings, texts, lines)
-        numbers = {body[index] for index in kept}
+        selection, constant = self._choose(path, headings, texts, lines)
+        numbers = {body[index] for index in selection}
         left_out = {*body} - numbers
         seeds = find_heading(headings, mean_over) if mean_over else None
-        names = {column: texts[kept[0]][column] for column in constant if column != seeds}
+        names = {column: texts[selection[0]][column] for column in constant if column != seeds}
         # Import needs names of systems and measures to tell what the others are.
         surplus = {
             column
@@ -134,16 +134,16 @@ class Choices:
             return cells, [*lines]
         columns = key_columns(cells)
         rows = cells[columns].to_numpy().tolist()
-        kept, constant = self._choose(path, columns, rows, lines)
+        selection, constant = self._choose(path, columns, rows, lines)
         seeds = find_heading(columns, mean_over) if mean_over else None
         surplus = [
             columns[column]
             for column in constant
             if column != seeds
-            and not self._may_be_published(columns[column], rows[kept[0]][column])
+            and not self._may_be_published(columns[column], rows[selection[0]][column])
         ]
-        cells = cells.iloc[kept].reset_index(drop=True).drop(columns=surplus)
-        return cells, [lines[index] for index in kept]
+        cells = cells.iloc[selection].reset_index(drop=True).drop(columns=surplus)
+        return cells, [lines[index] for index in selection]
 
     def check_values(self) -> None:
         """Refuse a choice of a value that no file has."""
@@ -163,16 +163,16 @@ class Choices:
     ) -> tuple[list[int], list[int]]:
         """Indices of the chosen rows, and of columns of choices that then have one name."""
         choices: dict[int, list[str]] = {}
-        wanted: dict[int, set[str]] = {}
-        unwanted: dict[int, set[str]] = {}
+        inclusions: dict[int, set[str]] = {}
+        exclusions: dict[int, set[str]] = {}
         for text in self.texts:
-            column, value, is_wanted = _read(path, text, headings)
+            column, value, is_inclusion = _read(path, text, headings)
             names = {row[column] for row in rows}
             _, _, known = self._names.setdefault(text, (value, headings[column], set()))
             known |= names
             choices.setdefault(column, []).append(text)
-            (wanted if is_wanted else unwanted).setdefault(column, set()).add(value)
-        kept = [*range(len(rows))]
+            (inclusions if is_inclusion else exclusions).setdefault(column, set()).add(value)
+        selection = [*range(len(rows))]
         for column, texts in choices.items():
             for row, line in zip(rows, lines, strict=True):
                 if not row[column].strip():
@@ -181,24 +181,26 @@ class Choices:
                         "this row; fill it in."
                     )
             names = {row[column] for row in rows}
-            chosen = (wanted.get(column) or names) - unwanted.get(column, set())
-            left = [index for index in kept if rows[index][column] in chosen]
+            targets = (inclusions.get(column) or names) - exclusions.get(column, set())
+            left = [index for index in selection if rows[index][column] in targets]
             if not left:
                 written = " ".join(map(shlex.quote, texts))
-                value = next(iter(wanted.get(column, ())), "")
+                value = next(iter(inclusions.get(column, ())), "")
                 reason = (
                     near(value, names)
-                    if wanted.get(column) and not wanted[column] & names
+                    if inclusions.get(column) and not inclusions[column] & names
                     else "the choices exclude each other"
                 )
                 raise RecordError(
                     f"{path}: --only {written} leaves no row; {reason}; correct the choices, or "
                     "leave out the file."
                 )
-            self._counts[" ".join(texts)] += len(kept) - len(left)
-            kept = left
-        constant = [column for column in choices if len({rows[row][column] for row in kept}) == 1]
-        return kept, constant
+            self._counts[" ".join(texts)] += len(selection) - len(left)
+            selection = left
+        constant = [
+            column for column in choices if len({rows[row][column] for row in selection}) == 1
+        ]
+        return selection, constant
 
     def _key_of(self, heading: str) -> str:
         return heading if heading in self._keys else key_of_heading(heading) or heading
@@ -240,7 +242,7 @@ def names_systems(column: str) -> bool:
 
 
 def _read(path: Path, text: str, headings: Sequence[str]) -> tuple[int, str, bool]:
-    """Column and value of a choice, and whether rows with it are wanted."""
+    """Column and value of a choice, and whether it includes rows."""
     pairs = splits(text)
     if not pairs:
         raise RecordError(

@@ -144,21 +144,21 @@ def _read(path: Path, name: str | None, mean_over: str | None, choices: Choices)
             fault=f"has {len(tables)} tables",
             fix="write one to a file of its own with `everycell import` and its option --number",
         )
-    chosen = choices.choose_rows(path, _without_index(tables[0]), mean_over)
-    headings = headings_of(chosen.table)
+    choice = choices.choose_rows(path, _without_index(tables[0]), mean_over)
+    headings = headings_of(choice.table)
     if mean_over and (column := find_heading(headings, mean_over)) is not None:
-        return _read_by_seed(path, chosen, name, column)
+        return _read_by_seed(path, choice, name, column)
     try:
-        return _import(path, chosen, name)
+        return _import(path, choice, name)
     except DataError:
         # Rows may repeat since they differ in a column of numbers only.
-        body = chosen.table.rows[count_head(chosen.table) :]
+        body = choice.table.rows[count_head(choice.table) :]
         for label in headings:
             column = find_heading(headings, label)
             if column is None or not suggests_mean(label, [row[column].text for row in body]):
                 continue
             try:
-                seeds = _read_by_seed(path, chosen, name, column).seeds
+                seeds = _read_by_seed(path, choice, name, column).seeds
             except DataError:
                 continue
             if seeds and len({*seeds}) > 1:
@@ -184,17 +184,17 @@ def _without_index(table: SourceTable) -> SourceTable:
     return replace(table, rows=[row[1:] for row in table.rows])
 
 
-def _import(path: Path, chosen: ChosenTable, name: str | None) -> ValuesFile:
-    # Without a chosen column, rows of one system may have no name.
-    name = name or (path.stem if chosen.is_narrower else None)
-    table = _with_row_name(chosen.table, name) if name else chosen.table
-    return _to_values_file(path, import_table(path, table), chosen)
+def _import(path: Path, choice: ChosenTable, name: str | None) -> ValuesFile:
+    # Without a column of choices, rows of one system may have no name.
+    name = name or (path.stem if choice.is_narrower else None)
+    table = _with_row_name(choice.table, name) if name else choice.table
+    return _to_values_file(path, import_table(path, table), choice)
 
 
-def _to_values_file(path: Path, imported: Imported, chosen: ChosenTable) -> ValuesFile:
-    lines = [f"{path}, row {chosen.numbers[position.row] + 1}" for position in imported.positions]
+def _to_values_file(path: Path, imported: Imported, choice: ChosenTable) -> ValuesFile:
+    lines = [f"{path}, row {choice.numbers[position.row] + 1}" for position in imported.positions]
     notes = [f"{path}: imported {len(lines)} values.", *imported.notes]
-    for column, names in chosen.names.items():
+    for column, names in choice.names.items():
         if column not in imported.cells:
             # Else the only published name could take its place.
             values = [names[position.row] for position in imported.positions]
@@ -202,16 +202,16 @@ def _to_values_file(path: Path, imported: Imported, chosen: ChosenTable) -> Valu
     return ValuesFile(path, imported.cells, lines, None, notes)
 
 
-def _read_by_seed(path: Path, chosen: ChosenTable, name: str | None, column: int) -> ValuesFile:
+def _read_by_seed(path: Path, choice: ChosenTable, name: str | None, column: int) -> ValuesFile:
     """Import a table without the column of seeds, by which its rows may differ."""
-    table = chosen.table
+    table = choice.table
     seeds = [row[column].text for row in table.rows]
     rows = [[*row[:column], *row[column + 1 :]] for row in table.rows]
     part = replace(table, rows=rows, keys=table.keys - (column < table.keys), seeds=seeds)
     # Without the seed, rows of one system may have no name.
     part = _with_row_name(part, name or path.stem)
     imported = import_table(path, part)
-    file = _to_values_file(path, imported, chosen)
+    file = _to_values_file(path, imported, choice)
     file.seeds = [seeds[position.row] for position in imported.positions]
     return file
 
