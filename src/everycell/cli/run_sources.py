@@ -98,6 +98,11 @@ def source_from_runs(
             f"--runs names measures of {table}; write the names of systems before them."
         )
     (measure_column,) = [key for key in keys if key != column]
+    if column == "metric":
+        raise RecordError(
+            f"{table} has systems in the column `metric` and measures in `{measure_column}`; "
+            "rename the columns `system` and `metric`."
+        )
     measures_by_name = _parse_measures(cells, measure_column, measures, table)
     published_count = cells[column].nunique()
     cells = published_cells.rename(columns={measure_column: "metric"})

@@ -240,6 +240,11 @@ def test_init_without_key(folder):
             "system,metric,value\nBM25,AP,0.7\nBM25+,AP,0.6\n",
             "BM25 or BM25+",
         ),
+        (
+            [],
+            "métrica,metric,value\nMAP,First,0.7\nMAP,Second,0.6\nP@1,First,0.5\n",
+            "table.csv has systems in the column `metric` and measures in `métrica`",
+        ),
         (["--runs", "first=first.run", "second.run"], TABLE, "first is not a system"),
         (["--runs", "First=a{b}.run", "second.run"], TABLE, "a{b}.run: the name"),
         (["--runs", "First=..run", "second.run"], TABLE, "..run: the name"),

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from everycell.cli.importing.collection_names import is_collection
 from everycell.cli.importing.grids import SourceTable
 from everycell.cli.importing.headings import label_of_column, without_sign
-from everycell.cli.importing.rows import complete_additions, is_measure
+from everycell.cli.importing.rows import begins_with_measure, complete_additions, is_measure
 
 #: Arrows in a heading, which say whether higher or lower values are better.
 _ARROWS = "↑↓▲▼⇑⇓"
@@ -90,6 +90,45 @@ def name_columns(
     keys = {column: [_join(key[:-1]), key[-1]] for column, key in keys.items()}
     is_known = max(counts) or names_collections([key[0] for key in keys.values()])
     return keys, [free if is_known else "heading", "metric"]
+
+
+def deviations_of_columns(table: SourceTable, head: int, numbers: Sequence[int]) -> dict[int, int]:
+    """Columns of deviations, such as `acc_std`, and that of their values, `acc` or `acc_mean`."""
+    headings = {tuple(names): column for column, names in _headings(table, head, numbers).items()}
+    if len(headings) < len(numbers):
+        return {}
+    means = {
+        (*above, stem): column
+        for (*above, name), column in headings.items()
+        if (stem := _stem(name, "mean"))
+    }
+    deviations: dict[int, int] = {}
+    for (*above, name), column in headings.items():
+        stem = _stem(name, "std", "stdev", "sd") or name.startswith("±") * name[1:].lstrip()
+        value = stem and means.get((*above, stem), headings.get((*above, stem)))
+        used = {*deviations, *deviations.values()}
+        if isinstance(value, int) and not {column, value} & used:
+            deviations[column] = value
+    return deviations
+
+
+def _stem(heading: str, *ends: str) -> str:
+    """Heading without the first of several ends that it has, as in `acc_std` or `acc (std)`."""
+    forms = (form for end in ends for form in (f"_{end}", f"-{end}", f" {end}", f" ({end})"))
+    return next((heading[: -len(form)] for form in forms if heading.lower().endswith(form)), "")
+
+
+def titles_above(table: SourceTable, head: int, numbers: Sequence[int]) -> list[str]:
+    """Headings that distinguish no columns of values, and are neither labels nor measures."""
+    labels = {label_of_column(table, head, column) for column in range(len(table.rows[0]))}
+    texts = _headings(table, head, numbers).values()
+    common = [row for row in range(head) if len({names[row] for names in texts}) == 1]
+    cells = {cell.text: cell for row in common for cell in table.rows[row] if cell.text}
+    return [
+        text
+        for text, cell in cells.items()
+        if text not in labels and not is_measure(_without_unit(without_sign(cell)))
+    ]
 
 
 def _headings(table: SourceTable, head: int, columns: Sequence[int]) -> dict[int, list[str]]:
@@ -188,7 +227,8 @@ def names_measures(
 ) -> bool:
     """Whether the rows are named by measures, and the columns are not."""
     headings = {name for names in _headings(table, head, numbers).values() for name in names}
-    rows = [is_measure(key[-1]) or bool(_RESULT.fullmatch(key[-1])) for key in keys.values()]
+    names = [key[-1] for key in keys.values()]
+    rows = [begins_with_measure(name) or bool(_RESULT.fullmatch(name)) for name in names]
     return 2 * sum(rows) > len(rows) and not any(map(is_measure, headings))
 
 

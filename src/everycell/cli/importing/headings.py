@@ -14,6 +14,7 @@ from everycell.base.errors import DataError
 from everycell.cli.importing.grids import SourceTable
 from everycell.cli.importing.rows import (
     complete_additions,
+    count_titles,
     is_group,
     is_measure,
     is_spanning,
@@ -39,17 +40,19 @@ _COLLECTIONS = re.compile(
     r"|test_sets?"
 )
 _SYSTEMS = re.compile(r"models?|systems?|methods?|approach(es)?|runs?", re.IGNORECASE)
-_MEASURES = re.compile(r"metrics?|measures?")
+#: Also in Portuguese, Spanish, French, Italian and German.
+_MEASURES = re.compile(r"m[eé](asure|sure|dida|tri(c|ca|k|que))s?|metriken|misur[ae]|maße?")
 
 
 def count_head(table: SourceTable) -> int:
     """Rows of the heading: those declared, and rows directly below that go on with it.
 
     Such a row has no values, and its first cell is blank or that of the row above: a row with a
-    name of its own is data, even if none of its values can be read. The exception is the row below
-    blank first cells and headings across columns, if it has words in all columns.
+    name of its own is data, even if none of its values can be read. Exceptions are rows below
+    titles, and below blank first cells and headings across columns, if all columns have words.
     """
-    head = max(table.head, 1)
+    titles = 0 if is_system_heading(table.rows[0][0].text) else count_titles(table.rows)
+    head = max(table.head, titles, 1)
     while head < len(table.rows) - 1:
         row, above = table.rows[head], table.rows[head - 1]
         if row[0].text and row[0].text != above[0].text and not _is_below_spans(table, head):
@@ -257,7 +260,10 @@ def name_rows(
         _key_name(table, head, column, "system" if column == columns[-1] else "group")
         for column in columns
     ]
-    if len({"group", *names}) < len(names) + grouped:
+    if names.count("metric") > 1:
+        # Headings such as "Metric" and "Measure" differ.
+        names = [_plain(label_of_column(table, head, column)) for column in columns]
+    if len({*["group"] * grouped, *names}) < len(names) + grouped:
         names = [f"{name}_{number}" for number, name in enumerate(names, 1)]
     keys = {row: [name or "–" for name in key] for row, key in keys.items()}
     return RowNames(columns, ["group"] * grouped + names, keys)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from everycell.base.errors import DataError
 from everycell.cli.importing.grids import SourceTable
-from everycell.cli.importing.values import SourceCell, split_cell
+from everycell.cli.importing.values import SourceCell, begins_with_number, is_mark, split_cell
 
 #: Longest heading of a group, in characters; a longer text is a note, such as a command.
 _LONGEST_HEADING = 200
@@ -25,6 +26,35 @@ def is_spanning(row: Sequence[SourceCell]) -> bool:
 def is_group(row: Sequence[SourceCell]) -> bool:
     """Whether a row is one heading for the rows below it."""
     return is_spanning(row) and len(_text_of(row)) <= _LONGEST_HEADING
+
+
+def count_titles(rows: Sequence[Sequence[SourceCell]]) -> int:
+    """First rows that are titles of the table, with the heading below; 0 without a title.
+
+    A title is one text, in all columns or alone. The heading has words, also in columns that no
+    text alone names.
+    """
+    texts = [[cell.text for cell in row] for row in rows]
+    titles = 0
+    while titles < len(rows) - 2 and _is_title(rows[titles]):
+        titles += 1
+    names = {text for text in texts[titles] if text}
+    is_heading = any(map(str.isalpha, "".join(names))) and not any(
+        split_cell(cell) or begins_with_number(cell.text) or is_mark(cell.text)
+        for cell in rows[titles]
+    )
+    alone = [title for title in texts[:titles] if not all(title)]
+    own = {column for title in alone for column, text in enumerate(title) if text}
+    labels = {column for column, text in enumerate(texts[titles]) if text}
+    is_needed = bool(labels - own - {0})
+    return titles + 1 if titles and is_heading and len(names) > 1 and is_needed else 0
+
+
+def _is_title(row: Sequence[SourceCell]) -> bool:
+    """Whether a row has one text and no number, in all columns or alone."""
+    texts = [cell.text for cell in row if cell.text]
+    is_one = len(set(texts)) == 1 and len(texts) in (1, len(row))
+    return is_one and not any(map(split_cell, row))
 
 
 def _text_of(row: Sequence[SourceCell]) -> str:
@@ -101,6 +131,11 @@ def is_measure(name: str) -> bool:
     from everycell.cli.measure_names import measure_of
 
     return measure_of(name) is not None
+
+
+def begins_with_measure(name: str) -> bool:
+    """Whether a name is a measure, maybe with an explanation, as in "MAP (mean over topics)"."""
+    return is_measure(re.split(r"[(\[:–—]", name)[0].strip())
 
 
 def complete_additions(names: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from everycell.base.errors import DataError
 from everycell.cli.importing.columns import (
+    deviations_of_columns,
     is_in_percent,
     is_score,
     measure_in_corner,
@@ -17,6 +18,7 @@ from everycell.cli.importing.columns import (
     names_collections,
     names_measures,
     split_measure,
+    titles_above,
 )
 from everycell.cli.importing.grids import SourceTable
 from everycell.cli.importing.headings import count_head, label_of_column, name_rows
@@ -40,6 +42,7 @@ from everycell.cli.importing.unread import (
     without_numbers_across,
 )
 from everycell.cli.importing.values import (
+    DEVIATION,
     Column,
     Part,
     SourceCell,
@@ -129,7 +132,12 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
             notes.append(f"No key, since it is that of all values: {of_all}.")
     if row_names[-1] == "system" and names_collections([key[-1] for key in row_keys.values()]):
         row_names[-1] = "collection"
-    column_keys, column_names = name_columns(table, head, numbers, measure, row_names)
+    if titles := titles_above(table, head, numbers):
+        notes.append(f"Read as a title, not as a key: {shorten(titles)}.")
+    deviations = _deviations(table, head, body, numbers, parts, notes)
+    values_of = [column for column in numbers if column not in deviations]
+    column_keys, column_names = name_columns(table, head, values_of, measure, row_names)
+    column_keys |= {column: column_keys[value] for column, value in deviations.items()}
     values = _by_position(table, numbers, body, parts)
     if "metric" not in [*row_names, *column_names]:
         notes.append("The table names no measure; if all values are of one, add --measure NAME.")
@@ -265,6 +273,34 @@ def _kinds_of_columns(
 
 def _is_empty(cell: list[Part] | None) -> bool:
     return cell is not None and all(part.text == "–" for part in cell)
+
+
+def _deviations(
+    table: SourceTable,
+    head: int,
+    body: Sequence[int],
+    numbers: Sequence[int],
+    parts: dict[tuple[int, int], list[Part] | None],
+    notes: list[str],
+) -> dict[int, int]:
+    """Columns of deviations of cells with one number, and those of their values; notes on them."""
+    single = {
+        column for column in numbers if all(len(parts[row, column] or ()) < 2 for row in body)
+    }
+    deviations = {
+        column: value
+        for column, value in deviations_of_columns(table, head, numbers).items()
+        if {column, value} <= single
+    }
+    for position in ((row, column) for row in body for column in deviations):
+        parts[position] = [part._replace(role=DEVIATION) for part in parts[position] or ()]
+    if deviations:
+        names = shorten(
+            " of ".join(label_of_column(table, head, column) for column in pair)
+            for pair in deviations.items()
+        )
+        notes.append(f"Read as deviations (±): {names}.")
+    return deviations
 
 
 def _by_position(

@@ -57,6 +57,8 @@ _UNITS = (
     *("%", "‰", "k", "K", "M", "B", "G", "T", "x", "×", "s", "ms", "µs", "μs", "min", "h", "d"),
     *("MB", "GB", "TB", "KB", "MiB", "GiB", "€", "$", "pp"),
 )
+#: Units that are spelt like letters of significance.
+_UNITS_LIKE_LETTERS = set("px pt ns cm km kg mg hr hrs mins mb gb fps dim".split())
 _SPACES = re.compile(r"[\u00a0\u2000-\u200a\u202f\u205f]")
 _GROUPED = r"\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*\.?|[.,]\d+"
 _NUMBER = rf"[-+]?\s?(?:{_GROUPED})(?:[eE][-+]?\d+|\s?[×x·]\s?10\^?[-+]?\d+)?"
@@ -114,6 +116,8 @@ _MARK = re.compile(
     r"[✓✔☑✅✗✘✕✖❌☒×•●○◦◯+xX\-–—−]\ufe0f?|yes|no|true|false|:\w*(check|cross|x)\w*:",
     re.IGNORECASE,
 )
+#: Units that no letters of significance in their column make markers.
+_SURE_UNITS = {unit for unit in _UNITS if len(unit) > 1}
 _UNITS_OF_TIME = {"s", "ms", "µs", "μs", "min", "h", "d"}
 _POINT_OR_GROUP = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}")
 _EXPONENT = re.compile(r"[×x·]\s?10$")
@@ -173,10 +177,22 @@ def _read_number(text: str) -> list[Part] | None:
         number, marker = _trim(match["number"]), _signs(match["after"])
         return [Part("", f"{sign} {number}", match["unit"] or "", marker)]
     if match := _CELL.fullmatch(_P_VALUE.sub("", text)):
-        letters = re.sub(r"[\s,]", "", match["letters"])
-        marker = _signs(match["before"]) + letters + _signs(match["after"])
-        return [Part("", _trim(match["number"]), match["unit"] or "", marker)]
+        unit, letters = match["unit"] or "", match["letters"]
+        if _is_word(unit, letters):
+            unit, letters = unit + letters, ""
+        marker = _signs(match["before"]) + re.sub(r"[\s,]", "", letters) + _signs(match["after"])
+        return [Part("", _trim(match["number"]), unit, marker)]
     return None
+
+
+def _is_word(unit: str, letters: str) -> bool:
+    """Whether a known unit and the letters behind it are one unit, as in "days" or "layers".
+
+    Letters of significance are in order, or the first of the alphabet.
+    """
+    is_in_order = [*letters] == sorted(set(letters)) or re.fullmatch("[a-h]*", letters)
+    is_run = re.fullmatch("[a-z]*", unit + letters) is not None
+    return unit + letters in _UNITS_LIKE_LETTERS or (is_run and not is_in_order)
 
 
 def _read_pair(text: str, pattern: re.Pattern[str], roles: Sequence[str]) -> list[Part] | None:
@@ -324,7 +340,7 @@ def resolve_letters(parts: Mapping[Row, Part]) -> dict[Row, Part]:
         return dict(parts)
     return {
         row: part._replace(unit="", marker=part.unit + part.marker)
-        if re.fullmatch("[a-z]", part.unit)
+        if re.fullmatch("[a-z]+", part.unit) and part.unit not in _SURE_UNITS
         else part
         for row, part in parts.items()
     }

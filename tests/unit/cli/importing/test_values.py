@@ -44,6 +44,15 @@ def column_of(*texts: str):
         ("110M", "110", "M", ""),
         ("12 ms", "12", "ms", ""),
         ("2.3×", "2.3", "×", ""),
+        ("256px", "256", "px", ""),
+        ("256 px†", "256", "px", "†"),
+        ("1.2kg", "1.2", "kg", ""),
+        ("12 mins", "12", "mins", ""),
+        ("3 layers", "3", "layers", ""),
+        ("5 steps", "5", "steps", ""),
+        ("0.45ms a", "0.45", "", "msa"),
+        ("0.71ba", "0.71", "", "ba"),
+        ("0.71abcij", "0.71", "", "abcij"),
         ("1e-5", "1e-5", "", ""),
         ("1.2 × 10^−5", "1.2e-5", "", ""),
         ("0.71†", "0.71", "", "†"),
@@ -112,6 +121,8 @@ def test_import_table_several_numbers(text, values):
         (["1,234", "5,678"], ["1234", "5678"]),
         # Letters of significance, although d and h may also be units.
         (["0.45d", "0.44a"], ["0.45", "0.44"]),
+        (["0.45km", "0.44ab"], ["0.45", "0.44"]),
+        (["0.45acji", "0.44a"], ["0.45", "0.44"]),
     ],
 )
 def test_import_table_column_decides(texts, values):
