@@ -8,14 +8,25 @@ import signal
 import sys
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from everycell.base.files import write_atomically
 from everycell.cli import project
-from everycell.cli.named_files import QRELS, RUN, Input
+from everycell.cli.paper_options import (
+    GreedyOptions,
+    LeaveOutOthers,
+    MeanOver,
+    Measures,
+    Only,
+    QrelsOption,
+    Rename,
+    Runs,
+    Script,
+    Table,
+    Values,
+)
 from everycell.cli.printing import echo, pluralise
 from everycell.config import read_config
 from everycell.records.cells import RecordError
@@ -25,101 +36,6 @@ if TYPE_CHECKING:
 
 #: Line of the Snakefile that follows the chapters.
 FINISH_LINE = "include: FINISH\n"
-
-
-Runs = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="One or more runs in TREC format; NAME=FILE if the file name differs from the name of "
-        "the system in the table, NAME@COLLECTION=FILE if the collection is unclear.",
-    ),
-    RUN,
-]
-QrelsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Relevance judgements in TREC format; NAME=FILE for each collection of the table."
-    ),
-    QRELS,
-]
-Table = Annotated[
-    Path | None,
-    typer.Option(
-        help="Published values: a CSV with key columns, such as system and metric, then value."
-    ),
-    Input(("values",)),
-]
-Values = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Instead of runs: one or more files of reproduced values, in the format of --table or "
-        "another one that `everycell import` reads; NAME=FILE if all values of a file are those of "
-        "one system, with its name in the table. Other systems are not run."
-    ),
-    Input(("values",)),
-]
-Script = Annotated[
-    Path | None,
-    typer.Option(
-        help="Instead of runs: a script in Python or R that writes the reproduced values, in the "
-        "format of --table, to the file named by its first argument; or a Jupyter notebook that "
-        "writes them to the file named by the variable EVERYCELL_VALUES."
-    ),
-    Input(),
-]
-Measures = Annotated[
-    list[str] | None,
-    typer.Option(help="PUBLISHED=MEASURE, if ir_measures has another name for the measure."),
-]
-Rename = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--rename",
-        help="NAME=PUBLISHED: a column or name in files of --values, and what the table calls it.",
-    ),
-]
-MeanOver = Annotated[
-    str | None,
-    typer.Option(
-        "--mean-over",
-        help="Column of --values that numbers repetitions, such as seed; `file` if each file is "
-        "one. Their means are compared, and their standard deviations with published ±.",
-    ),
-]
-LeaveOutOthers = Annotated[
-    bool,
-    typer.Option(
-        "--leave-out-others", help="Leave out values of --values that the table does not have."
-    ),
-]
-#: Options that take all arguments up to the next option.
-GREEDY = ("--runs", "--qrels", "--measures", "--values", "--rename")
-
-
-class GreedyOptions(TyperCommand):
-    """Command with options that take several values: ``--runs a.run b.run``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Repeat the option before each of its values."""
-        repeated, option = [], None
-        for argument in args:
-            if argument.startswith("-"):
-                option = argument if argument in GREEDY else None
-            elif repeated and repeated[-1] == option:
-                pass
-            # A key or folder may follow a single file of judgements, or files of values.
-            elif "=" not in argument and (
-                option in ("--qrels", "--rename")
-                or (
-                    option == "--values"
-                    and not (argument.endswith(".csv") or Path(argument).is_file())
-                )
-            ):
-                option = None
-            elif option:
-                repeated.append(option)
-            repeated.append(argument)
-        return super().parse_args(ctx, repeated)
 
 
 def init(
@@ -136,6 +52,7 @@ def init(
     values: Values = None,
     measures: Measures = None,
     script: Script = None,
+    only: Only = None,
     rename: Rename = None,
     mean_over: MeanOver = None,
     leave_out_others: LeaveOutOthers = False,
@@ -157,6 +74,7 @@ def init(
         values,
         measures,
         script,
+        only=only,
         rename=rename,
         mean_over=mean_over,
         leave_out_others=leave_out_others,
@@ -186,6 +104,7 @@ def new(
     values: Values = None,
     measures: Measures = None,
     script: Script = None,
+    only: Only = None,
     rename: Rename = None,
     mean_over: MeanOver = None,
     leave_out_others: LeaveOutOthers = False,
@@ -225,6 +144,7 @@ def new(
         values,
         measures,
         script,
+        only=only,
         rename=rename,
         mean_over=mean_over,
         leave_out_others=leave_out_others,
@@ -255,6 +175,7 @@ def _table_source(
     measures: list[str] | None,
     script: Path | None,
     *,
+    only: list[str] | None,
     rename: list[str] | None,
     mean_over: str | None,
     leave_out_others: bool,
@@ -264,7 +185,12 @@ def _table_source(
     from everycell.cli.table_sources import EXAMPLE, source_from_script
     from everycell.cli.value_sources import source_from_values
 
-    options = {"--rename": rename, "--mean-over": mean_over, "--leave-out-others": leave_out_others}
+    options = {
+        "--only": only,
+        "--rename": rename,
+        "--mean-over": mean_over,
+        "--leave-out-others": leave_out_others,
+    }
     if not values and (option := next(filter(options.get, options), "")):
         raise RecordError(f"{option} applies to --values; add --values, or remove the option.")
     if not (runs or qrels or table or values or measures or script):
@@ -278,6 +204,7 @@ def _table_source(
         return source_from_values(
             values,
             table,
+            only=only or (),
             renames=rename or (),
             mean_over=mean_over,
             leave_out_others=leave_out_others,

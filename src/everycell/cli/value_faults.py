@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -12,6 +13,7 @@ import pandas as pd
 from everycell.cli.importing.headings import is_collection_heading, is_system_heading
 from everycell.cli.printing import list_first, pluralise
 from everycell.cli.table_sources import SEVERAL
+from everycell.cli.value_files import suggests_mean
 from everycell.records.cells import key_columns
 
 #: Least similarity of names of which one may mean the other.
@@ -37,14 +39,19 @@ def describe_columns(
     absent = {key: [*cells[key].unique()] for key in keys if key not in part}
     if mean_over and not absent and surplus:
         names = " and ".join(surplus)
+        examples = " ".join(choice_example(key, part) for key in surplus)
         return (
             f"{start}; if {names} only describes each {mean_over}, remove it from the file; if "
-            "not, give the rows of one published value only."
+            f"not, give the rows of one published value only, as with --only {examples}."
         )
-    if not absent and len(surplus) == 1 and part.duplicated(keys).any():
+    if not absent and surplus and part.duplicated(keys).any():
+        seeds = [key for key in surplus if suggests_mean(key, part[key])][:1]
+        means = [f"average them with --mean-over {shlex.quote(key)}" for key in seeds]
+        examples = " ".join(choice_example(key, part) for key in surplus if key not in seeds)
+        choice = [f"choose the published ones, as with --only {examples}"] * bool(examples)
         return (
-            f"{start}; if several values of one cell differ in the column {surplus[0]}, average "
-            f"them with --mean-over {shlex.quote(surplus[0])}."
+            f"{start}; if several values of one cell differ in {' and '.join(surplus)}, "
+            f"{' and '.join([*means, *choice])}."
         )
     known = "; ".join(f"{key}: {list_first(names)}" for key, names in absent.items())
     varying = [key for key in keys if key != "metric" and cells[key].nunique() > 1]
@@ -95,20 +102,37 @@ def describe_surplus(
     )
 
 
+def choice_example(column: str, part: pd.DataFrame) -> str:
+    """Argument of `--only` that chooses the first value of a column."""
+    return shlex.quote(f"{column}={part[column].iloc[0]}")
+
+
 def _rename_example(own: Mapping[str, Iterable[str]], absent: Mapping[str, Iterable[str]]) -> str:
     """Argument of `--rename` with the most similar names of one key; empty if there are none."""
     pairs = [
-        (_similarity(name, other), name, other)
+        (_similarity(name, other), name, other, key)
         for key in own
         for name in [*own[key]][:100]
         for other in [*absent.get(key, ())][:100]
     ]
     if not pairs:
         return ""
-    similarity, name, other = max(pairs, key=lambda pair: pair[0])
+    similarity, name, other, key = max(pairs, key=lambda pair: pair[0])
     # Of several, a pair that has nothing in common is no advice.
-    is_advice = len(pairs) == 1 or similarity > _SIMILAR
+    is_advice = (len(pairs) == 1 or similarity > _SIMILAR) and not _differ_in_digits(
+        name, other, key
+    )
     return shlex.quote(f"{name}={other if is_advice else 'PUBLISHED'}")
+
+
+def _differ_in_digits(name: str, other: str, key: str) -> bool:
+    """Whether names are those of two systems or cut-offs, such as 7B and 13B.
+
+    A task or measure may have a digit more, as the part `truthfulqa_mc2` has.
+    """
+    first, second = (re.findall(r"\d+", text) for text in (name, other))
+    may_lack = key in ("", "metric") or is_collection_heading(key)
+    return first != second and not (may_lack and not (first and second))
 
 
 def _similarity(name: str, other: str) -> float:

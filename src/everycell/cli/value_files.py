@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
@@ -16,18 +18,22 @@ from everycell.base.files import sha256
 from everycell.base.text_files import read_text_file
 from everycell.cli.importing.columns import STATISTICS
 from everycell.cli.importing.grids import SourceTable, read_tables
-from everycell.cli.importing.headings import count_head, key_of_heading, label_of_column
+from everycell.cli.importing.headings import count_head
 from everycell.cli.importing.tidy import Imported, import_table
 from everycell.cli.importing.values import SourceCell, is_numeric, split_cell
 from everycell.cli.printing import list_first
 from everycell.cli.table_sources import read_values
-from everycell.records.cells import DESCRIPTION, RecordError, cell_lines, key_columns
+from everycell.cli.value_choices import Choices, ChosenTable, find_heading, headings_of
+from everycell.records.cells import DESCRIPTION, RecordError, cell_lines, is_number, key_columns
 
 #: What `--mean-over` calls the files, if each has the values of one seed.
 FILE = "file"
 #: Words in headings of columns that number repetitions of an experiment, such as `seed_id`.
 _REPETITIONS = {"seed", "run", "fold", "trial", "repeat", "repetition", "replicate", "split"}
-
+#: Those that may also name systems or parts of the data.
+_AMBIGUOUS = {"run", "split"}
+#: Words of which all those in a heading of numbered topics are.
+_TOPICS = {"topic", "query", "question", "qid", "id", "no", "number", "num"}
 #: Names of what is computed from all of them.
 _SUMMARIES = {*STATISTICS, "average", "avg", "all", "overall", "total", "sum"}
 
@@ -45,16 +51,19 @@ class ValuesFile:
 
 
 def read_values_files(
-    named_paths: Sequence[tuple[Path, str | None]], mean_over: str | None
+    named_paths: Sequence[tuple[Path, str | None]], mean_over: str | None, choices: Choices
 ) -> list[ValuesFile]:
     """Read files, each with the published name of its only system or without."""
-    files = [_read(path, name, mean_over) for path, name in named_paths]
+    files = [_read(path, name, mean_over, choices) for path, name in named_paths]
+    choices.check_values()
     if mean_over is None:
         return files
     if mean_over == FILE and all(file.seeds is None for file in files):
         _refuse_copies([file.path for file in files])
         for file, label in zip(files, _labels([file.path for file in files]), strict=True):
             file.seeds = [label] * len(file.cells)
+    else:
+        _unify_numbers(files)
     for file in files:
         if file.seeds is None:
             advice = f", or use --mean-over {FILE}, if each file is of one seed"
@@ -67,6 +76,17 @@ def read_values_files(
     return files
 
 
+def _unify_numbers(files: Sequence[ValuesFile]) -> None:
+    """Give equal numbers of seeds one spelling; pandas writes 1.0 beside blanks."""
+    seeds = {seed for file in files for seed in file.seeds or () if is_number(seed)}
+    # Of several spellings, the shortest.
+    spellings = {Decimal(seed): seed for seed in sorted(seeds, key=len, reverse=True)}
+    for file in files:
+        file.seeds = file.seeds and [
+            spellings[Decimal(seed)] if seed in seeds else seed for seed in file.seeds
+        ]
+
+
 def _check_seeds(file: ValuesFile, mean_over: str) -> None:
     """Refuse blank seeds, and rows that a tool computed from those of all seeds."""
     for seed, line in zip(file.seeds or (), file.lines, strict=True):
@@ -74,7 +94,12 @@ def _check_seeds(file: ValuesFile, mean_over: str) -> None:
         if _summarises(seed, is_file=mean_over == FILE):
             fault = f"is {seed!r}, which summarises several"
         if fault:
-            raise RecordError(f"--mean-over: {line}: {mean_over} {fault}; correct or remove it.")
+            choice = shlex.quote(f"{mean_over}!={seed}")
+            advice = f", or leave it out with --only {choice}" * bool(seed.strip())
+            advice *= mean_over != FILE
+            raise RecordError(
+                f"--mean-over: {line}: {mean_over} {fault}; correct or remove it{advice}."
+            )
 
 
 def _summarises(seed: str, *, is_file: bool) -> bool:
@@ -89,12 +114,28 @@ def names_repetitions(column: str) -> bool:
     return not _REPETITIONS.isdisjoint(re.split(r"[\W_]+", column.lower()))
 
 
-def _read(path: Path, name: str | None, mean_over: str | None) -> ValuesFile:
-    """Cells of a file; results of tools are imported."""
+def suggests_mean(column: str, names: Iterable[str]) -> bool:
+    """Whether the name of a column, or those in it, say that it numbers repetitions or topics.
+
+    A mean over parts of the data, systems or languages would be a wrong value.
+    """
+    words = {*re.split(r"[\W_]+", column.lower())} - {""}
+    kinds = {re.sub(r"[\W\d_]+", "", name.lower()) for name in names}
+    if words & _AMBIGUOUS:
+        return kinds <= {"", *_REPETITIONS}
+    is_topic = words <= _TOPICS and not words <= {"id", "no", "number", "num"}
+    return names_repetitions(column) or is_topic or (bool(kinds) and kinds <= _REPETITIONS)
+
+
+def _read(path: Path, name: str | None, mean_over: str | None, choices: Choices) -> ValuesFile:
+    """Chosen cells of a file; results of tools are imported."""
     if recognise_file(path) == "values" and _is_plain(path):
         cells = read_values(path)
         lines = [f"{path}, line {line}" for line in cell_lines(path)]
-        seeds = None if mean_over not in key_columns(cells) else [*cells.pop(str(mean_over))]
+        cells, lines = choices.choose_cells(path, cells, lines, mean_over)
+        columns = key_columns(cells)
+        column = find_heading(columns, mean_over) if mean_over else None
+        seeds = None if column is None else [*cells.pop(columns[column])]
         return ValuesFile(path, cells, lines, seeds, [])
     tables = read_tables(path)
     if len(tables) > 1:
@@ -103,19 +144,21 @@ def _read(path: Path, name: str | None, mean_over: str | None) -> ValuesFile:
             fault=f"has {len(tables)} tables",
             fix="write one to a file of its own with `everycell import` and its option --number",
         )
-    table = _without_index(tables[0])
-    if mean_over and (column := _column_of(table, mean_over)) is not None:
-        return _read_by_seed(path, table, name, column)
+    choice = choices.choose_rows(path, _without_index(tables[0]), mean_over)
+    headings = headings_of(choice.table)
+    if mean_over and (column := find_heading(headings, mean_over)) is not None:
+        return _read_by_seed(path, choice, name, column)
     try:
-        return _import(path, table, name)
+        return _import(path, choice, name)
     except DataError:
         # Rows may repeat since they differ in a column of numbers only.
-        for label in _headings(table):
-            column = _column_of(table, label)
-            if column is None or not names_repetitions(label):
+        body = choice.table.rows[count_head(choice.table) :]
+        for label in headings:
+            column = find_heading(headings, label)
+            if column is None or not suggests_mean(label, [row[column].text for row in body]):
                 continue
             try:
-                seeds = _read_by_seed(path, table, name, column).seeds
+                seeds = _read_by_seed(path, choice, name, column).seeds
             except DataError:
                 continue
             if seeds and len({*seeds}) > 1:
@@ -141,38 +184,34 @@ def _without_index(table: SourceTable) -> SourceTable:
     return replace(table, rows=[row[1:] for row in table.rows])
 
 
-def _import(path: Path, table: SourceTable, name: str | None) -> ValuesFile:
-    return _to_values_file(path, import_table(path, _with_row_name(table, name) if name else table))
+def _import(path: Path, choice: ChosenTable, name: str | None) -> ValuesFile:
+    # Without a column of choices, rows of one system may have no name.
+    name = name or (path.stem if choice.is_narrower else None)
+    table = _with_row_name(choice.table, name) if name else choice.table
+    return _to_values_file(path, import_table(path, table), choice)
 
 
-def _to_values_file(path: Path, imported: Imported) -> ValuesFile:
-    lines = [f"{path}, row {position.row + 1}" for position in imported.positions]
+def _to_values_file(path: Path, imported: Imported, choice: ChosenTable) -> ValuesFile:
+    lines = [f"{path}, row {choice.numbers[position.row] + 1}" for position in imported.positions]
     notes = [f"{path}: imported {len(lines)} values.", *imported.notes]
+    for column, names in choice.names.items():
+        if column not in imported.cells:
+            # Else the only published name could take its place.
+            values = [names[position.row] for position in imported.positions]
+            imported.cells.insert(0, column, values)
     return ValuesFile(path, imported.cells, lines, None, notes)
 
 
-def _headings(table: SourceTable) -> list[str]:
-    head = count_head(table)
-    return [label_of_column(table, head, column) for column in range(len(table.rows[0]))]
-
-
-def _column_of(table: SourceTable, label: str) -> int | None:
-    """Column with a heading, or with the key that it becomes, if it is the only one."""
-    headings = _headings(table)
-    keys = [*map(key_of_heading, headings)]
-    names = next((names for names in (headings, keys) if names.count(label) == 1), [])
-    return names.index(label) if names else None
-
-
-def _read_by_seed(path: Path, table: SourceTable, name: str | None, column: int) -> ValuesFile:
+def _read_by_seed(path: Path, choice: ChosenTable, name: str | None, column: int) -> ValuesFile:
     """Import a table without the column of seeds, by which its rows may differ."""
+    table = choice.table
     seeds = [row[column].text for row in table.rows]
     rows = [[*row[:column], *row[column + 1 :]] for row in table.rows]
     part = replace(table, rows=rows, keys=table.keys - (column < table.keys), seeds=seeds)
     # Without the seed, rows of one system may have no name.
     part = _with_row_name(part, name or path.stem)
     imported = import_table(path, part)
-    file = _to_values_file(path, imported)
+    file = _to_values_file(path, imported, choice)
     file.seeds = [seeds[position.row] for position in imported.positions]
     return file
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import math
+import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,6 @@ import pandas as pd
 
 from everycell.base.csv_files import csv_text
 from everycell.base.files import sha256
-from everycell.cli.importing.headings import is_system_heading
 from everycell.cli.named_files import path_and_name
 from everycell.cli.printing import list_first, pluralise
 from everycell.cli.table_sources import (
@@ -25,8 +25,9 @@ from everycell.cli.table_sources import (
     notes_on_not_run,
     read_values,
 )
-from everycell.cli.value_faults import describe_columns, describe_surplus
-from everycell.cli.value_files import FILE, names_repetitions, read_values_files
+from everycell.cli.value_choices import Choices, names_systems
+from everycell.cli.value_faults import choice_example, describe_columns, describe_surplus
+from everycell.cli.value_files import FILE, names_repetitions, read_values_files, suggests_mean
 from everycell.cli.value_means import average
 from everycell.cli.value_names import READINGS, match_names
 from everycell.cli.value_renames import Renames
@@ -42,6 +43,7 @@ def source_from_values(
     values: Sequence[str],
     table: Path,
     *,
+    only: Sequence[str] = (),
     renames: Sequence[str] = (),
     mean_over: str | None = None,
     leave_out_others: bool = False,
@@ -57,14 +59,15 @@ def source_from_values(
             )
     cells = read_values(table)
     keys = key_columns(cells)
-    if mean_over in keys:
+    if mean_over and mean_over.casefold() in map(str.casefold, keys):
         raise RecordError(
             f"--mean-over: {table} has the column {mean_over} too, so that each value has a "
             "published one; remove the option."
         )
     names = [name for _, name in named_paths]
     own_keys = _keys_of_names([name for name in names if name is not None], cells, table)
-    files = read_values_files(named_paths, mean_over)
+    choices = Choices(only, cells)
+    files = read_values_files(named_paths, mean_over, choices)
     notes: list[str] = []
     lines: dict[int, str] = {}
     seeds: dict[int, str] = {}
@@ -77,6 +80,7 @@ def source_from_values(
         notes += file.notes if len(paths) <= _MOST_NOTES else file.notes[1:]
     if len(paths) > _MOST_NOTES:
         notes = [f"Imported {len(lines):,} values of {len(paths)} files.", *dict.fromkeys(notes)]
+    notes += choices.notes
     user_renames = Renames(renames, cells, table)
     for file, name, part in zip(
         files,
@@ -148,7 +152,8 @@ def source_from_values(
     if adapted.empty:
         raise RecordError(f"--values has no number for a cell of {table}; give reproduced values.")
     rule: dict[str, object] = {"values": "values.csv"}
-    compared, changes, mean = [*produced], [f"renamed {text}" for text in user_renames.changes], ""
+    compared, mean = [*produced], ""
+    changes = [*choices.changes, *(f"renamed {text}" for text in user_renames.changes)]
     if mean_over:
         for index, value in adapted["value"].items():
             if not is_number(value):
@@ -216,28 +221,26 @@ def _keys_of_names(
     return keys_by_name
 
 
-def _names_systems(column: str) -> bool:
-    """Whether a column of results has names of systems, as `run_name` and `name` too."""
-    column = column.lower()
-    return column == "name" or is_system_heading(column.removesuffix("name").removesuffix("_"))
-
-
 def _with_system(
     path: Path, part: pd.DataFrame, keys: Sequence[str], names: dict[str, str]
 ) -> pd.DataFrame:
     """Reproduced values of one system under its published names, whatever the file calls it."""
     own = [
-        key
-        for key in key_columns(part)
-        if key in names or (key not in keys and _names_systems(key))
+        key for key in key_columns(part) if key in names or (key not in keys and names_systems(key))
     ]
     systems = [*part[own].drop_duplicates().agg(" / ".join, axis="columns")] if own else []
     if len(systems) > 1:
-        seeds = [key for key in own if names_repetitions(key) and part[key].nunique() > 1]
+        varying = [key for key in own if part[key].nunique() > 1]
+        advice = [
+            f"average them with --mean-over {shlex.quote(key)}"
+            if suggests_mean(key, part[key])
+            else f"choose one with --only {choice_example(key, part)}"
+            for key in varying[:1]
+        ]
         raise RecordError(
             f"{path} has values of {pluralise(len(systems), 'system')} ({list_first(systems)}), "
             f"not only of {SEVERAL.join(names.values())}; give it without the name, or a file per "
-            f"system{''.join(f', or average them with --mean-over {key}' for key in seeds[:1])}."
+            f"system{''.join(f', or {text}' for text in advice)}."
         )
     return pd.DataFrame(names, index=part.index).join(part.drop(columns=own))
 
@@ -255,7 +258,7 @@ def _rename_columns(
             key
             for key in keys
             if own not in keys
-            and (_names_systems(own) or not names_repetitions(own))
+            and (names_systems(own) or not names_repetitions(own))
             and not any(key in part for part in files)
             and not names.isdisjoint(map(normalise_name, cells[key]))
         ]

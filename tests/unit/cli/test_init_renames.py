@@ -1,6 +1,7 @@
 """`everycell init --values --rename`: names that the user maps to published ones."""
 
 import json
+import shlex
 from itertools import product
 from pathlib import Path
 
@@ -200,3 +201,24 @@ def test_init_rename_columns_apart():
     Path("a.csv").write_text("model,shots,metric,value\n1,1,P@1,0.5\n1,5,P@1,0.4\n")
     values, _ = init("a.csv", "--rename", "1=one", "5=five")
     assert values == {("1", "one", "P@1"): 0.5, ("1", "five", "P@1"): 0.4}
+
+
+@pytest.mark.parametrize(
+    ("column", "own", "published", "offer"),
+    [
+        ("model", "SigLIP2", "SigLIP", "PUBLISHED"),
+        ("model", "Llama-7B", "Llama-13B", "PUBLISHED"),
+        ("model", "Llama 7B hf", "Llama 7B", "Llama 7B"),
+        ("metric", "P@10 (mean)", "P@5", "PUBLISHED"),
+        ("task", "qa_mc2", "qa", "qa"),
+        ("task", "qa_mc2", "qa_mc1", "PUBLISHED"),
+    ],
+)
+def test_init_rename_offer(column, own, published, offer):
+    """Another size or version is another model, so that it is not offered."""
+    row = {"model": "A", "task": "nq", "metric": "MAP"} | {column: published}
+    Path("table.csv").write_text(f"model,task,metric,value\n{','.join(row.values())},0.3\n")
+    row[column] = own
+    Path("a.csv").write_text(f"model,task,metric,value\n{','.join(row.values())},0.3\n")
+    message = refused("init", "--table", "table.csv", "--values", "a.csv", "smith2026")
+    assert f"--rename {shlex.quote(f'{own}={offer}')}" in message

@@ -244,7 +244,34 @@ def test_init_seed_is_no_key():
     assert "seed" in refused("init", "--table", "table.csv", "--values", "a.csv", "smith2026")
 
 
-@pytest.mark.parametrize("option", [("--rename", "a=b"), ("--mean-over", "seed")])
+@pytest.mark.parametrize("form", ["wide.csv", "tidy.csv", "score.csv", "table.md"])
+@pytest.mark.parametrize("spelling", ["7.0", "07", "7.00", "7e0"])
+def test_init_mean_over_equal_numbers(form, spelling):
+    """One seed may be written in several ways, as pandas does beside blanks; twice is refused."""
+    text = FORMS[form]
+    separator = {"score.csv": ";", "table.md": "|"}.get(form, ",")
+    before, after = text.split(f"{separator}7{separator}" if form != "score.csv" else "\n7;", 1)
+    start = "\n" if form == "score.csv" else separator
+    Path(form).write_text(f"{before}{start}{spelling}{separator}{after}")
+    values, out = init(form, "--mean-over", "seed")
+    assert values == SEEDS and "Mean over seed (7, 8, 9)" in out
+    Path("a.csv").write_text(f"model,seed,MAP\nOurs,7,0.3\nOurs,{spelling},0.5\nOurs,8,0.5\n")
+    options = ("--table", "table.csv", "--values", "a.csv", "--mean-over", "seed")
+    message = refused("init", *options, "jones2026")
+    assert "row 3" in message and "row 2" in message
+
+
+def test_init_mean_over_published_column():
+    """Capitals do not make another column of one that the table has."""
+    Path("table.csv").write_text("model,Topic,metric,value\nA,1,MAP,0.3\nA,2,MAP,0.4\n")
+    Path("a.csv").write_text("model,topic,metric,value\nA,1,MAP,0.3\nA,2,MAP,0.4\n")
+    options = ("--table", "table.csv", "--values", "a.csv", "--mean-over", "topic")
+    assert "table.csv" in refused("init", *options, "smith2026")
+
+
+@pytest.mark.parametrize(
+    "option", [("--rename", "a=b"), ("--mean-over", "seed"), ("--only", "a=b")]
+)
 def test_init_options_of_values(option):
     message = refused("init", "--table", "table.csv", *option, "smith2026")
     assert option[0] in message and "--values" in message
