@@ -7,6 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +24,7 @@ from everycell.cli.importing.rows import is_spanning
 from everycell.cli.importing.values import split_cell
 from everycell.cli.printing import pluralise
 from everycell.cli.value_renames import near, splits
-from everycell.records.cells import RecordError, key_columns
+from everycell.records.cells import RecordError, is_number, key_columns
 from everycell.trec.runs import normalise_name
 
 #: Words in headings of parts of a data set, none of which a published column is.
@@ -91,7 +92,7 @@ class Choices:
             for column in names
             if not (names_systems(headings[column]) or is_measure_heading(headings[column]))
         }
-        _refuse_blank_names(path, table, body, left_out, {*surplus, *constant, seeds})
+        _refuse_blank_names(path, table, body, left_out, {*surplus, seeds}, {*constant})
         rows = [row for row in range(len(table.rows)) if row not in left_out]
         part = replace(
             table,
@@ -146,12 +147,19 @@ class Choices:
         return cells, [lines[index] for index in selection]
 
     def check_values(self) -> None:
-        """Refuse a choice of a value that no file has."""
+        """Refuse a choice of a value that no file has, or that files spell in several ways."""
         for text, (value, column, names) in self._names.items():
             if value not in names:
                 raise RecordError(
                     f"--only {shlex.quote(text)}: no row has {value!r} as {column}; "
                     f"{near(value, names)}."
+                )
+            chosen = {value for value, other, _ in self._names.values() if other == column}
+            alike = [name for name in names - chosen if _spelling(name) == _spelling(value)]
+            if alike:
+                raise RecordError(
+                    f"--only {shlex.quote(text)}: {column} is also {min(alike)!r}; write both in "
+                    "one way in the files, or give a choice for each."
                 )
 
     def _choose(
@@ -235,6 +243,11 @@ def find_heading(headings: Sequence[str], label: str) -> int | None:
     return None
 
 
+def _spelling(name: str) -> object:
+    """What spellings of one name have in common, such as 1 and 1.0, or Dev and dev."""
+    return Decimal(name) if is_number(name) else " ".join(name.casefold().split())
+
+
 def names_systems(column: str) -> bool:
     """Whether a column of results has names of systems, as `run_name` and `name` too."""
     column = column.lower()
@@ -266,14 +279,22 @@ def _refuse_blank_names(
     table: SourceTable,
     body: Sequence[int],
     left_out: set[int],
-    ignored: set[int | None],
+    absent: set[int | None],
+    constant: set[int],
 ) -> None:
     """Refuse a chosen row whose name stands above, in a row that is left out."""
+    present = [column for column in range(len(table.rows[0])) if column not in absent]
+    # The first column names the rows, even by numbers.
     columns = [
         column
-        for column in range(len(table.rows[0]))
-        if column not in ignored
-        and any((cell := table.rows[row][column]).text and split_cell(cell) is None for row in body)
+        for column in present
+        if column not in constant
+        and (
+            column == present[0]
+            or any(
+                (cell := table.rows[row][column]).text and split_cell(cell) is None for row in body
+            )
+        )
     ]
     above: dict[int, int] = {}
     for row in body:

@@ -272,3 +272,33 @@ def test_init_only_or_mean_over(column, names, is_repeated):
     message = refused(*OPTIONS, "a.csv", "smith2026")
     assert (f"--mean-over {column}" in message) == is_repeated
     assert (f"--only {shlex.quote(f'{column}={names[0]}')}" in message) != is_repeated
+
+
+@pytest.mark.parametrize("choice", ["={}", "!={}"])
+@pytest.mark.parametrize("is_one_file", [True, False])
+@pytest.mark.parametrize(("name", "other"), [("dev", "Dev"), ("1", "1.0"), ("2", "02")])
+def test_init_only_spellings(name, other, is_one_file, choice):
+    """Two spellings of one name are no two names, unless choices name both."""
+    rows = [f"A,{name},0.8", f"B,{other},0.9", "A,x,0.3", "B,x,0.4"]
+    files = ["a.csv"] if is_one_file else ["a.csv", "b.csv"]
+    for number, file in enumerate(files):
+        Path(file).write_text("\n".join(["model,part,MAP", *rows[number :: len(files)]]))
+    message = refused(*OPTIONS, *files, "--only", f"part{choice.format(name)}", "smith2026")
+    assert "part" in message and other in message
+    choices = ["--only", f"part!={name}", "--only", f"part!={other}"]
+    values, _ = init(*files, *choices)
+    assert values == {("A", "MAP"): 0.3, ("B", "MAP"): 0.4}
+
+
+@pytest.mark.parametrize("columns", [("k", "model", "split"), ("split", "k", "model")])
+def test_init_only_blank_number(columns):
+    """A number names rows below it as a word does, if it stands first."""
+    Path("table.csv").write_text("k,model,metric,value\n10,A,MAP,.1\n20,A,MAP,.2\n30,B,MAP,.3\n")
+    rows = [("10", "A", "test"), ("20", "A", "test"), ("30", "A", "dev"), ("", "B", "test")]
+    lines = [",".join([*columns, "MAP"])]
+    for number, row in enumerate(rows, 1):
+        names = dict(zip(("k", "model", "split"), row, strict=True))
+        lines.append(",".join([*(names[column] for column in columns), f".{number}"]))
+    Path("values.csv").write_text("\n".join(lines))
+    message = refused(*OPTIONS, "values.csv", "--only", "split=test", "smith2026")
+    assert "values.csv, row 5: k" in message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from everycell.cli.importing.collection_names import is_collection
 from everycell.cli.importing.grids import SourceTable
@@ -34,12 +34,14 @@ def name_columns(
     numbers: Sequence[int],
     measure: str | None,
     row_names: Sequence[str],
+    deviations: Container[int] = (),
 ) -> tuple[dict[int, list[str]], list[str]]:
-    """Keys of each column of values, and their names.
+    """Keys of each column of values other than deviations, and their names.
 
     Of two levels of headings, the one with names of measures is `metric`, by default the lower.
     """
-    texts = _headings(table, head, numbers)
+    texts = _headings(table, head, numbers, deviations)
+    numbers = [*texts]
     # A level that is the same for all columns distinguishes no columns.
     levels = [row for row in range(head) if len({texts[column][row] for column in numbers}) > 1]
     levels = levels or [head - 1]
@@ -131,13 +133,16 @@ def titles_above(table: SourceTable, head: int, numbers: Sequence[int]) -> list[
     ]
 
 
-def _headings(table: SourceTable, head: int, columns: Sequence[int]) -> dict[int, list[str]]:
+def _headings(
+    table: SourceTable, head: int, columns: Sequence[int], without: Container[int] = ()
+) -> dict[int, list[str]]:
     texts = {
         column: [_without_unit(without_sign(table.rows[row][column])) for row in range(head)]
         for column in columns
     }
     for row in range(head - 1):
         _widen(texts, row)
+    texts = {column: names for column, names in texts.items() if column not in without}
     lowest = complete_additions([names[-1] for names in texts.values()])
     return {
         column: [*names[:-1], name]

@@ -135,8 +135,7 @@ def import_table(path: object, table: SourceTable, measure: str | None = None) -
     if titles := titles_above(table, head, numbers):
         notes.append(f"Read as a title, not as a key: {shorten(titles)}.")
     deviations = _deviations(table, head, body, numbers, parts, notes)
-    values_of = [column for column in numbers if column not in deviations]
-    column_keys, column_names = name_columns(table, head, values_of, measure, row_names)
+    column_keys, column_names = name_columns(table, head, numbers, measure, row_names, deviations)
     column_keys |= {column: column_keys[value] for column, value in deviations.items()}
     values = _by_position(table, numbers, body, parts)
     if "metric" not in [*row_names, *column_names]:

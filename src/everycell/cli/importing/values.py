@@ -57,8 +57,8 @@ _UNITS = (
     *("%", "‰", "k", "K", "M", "B", "G", "T", "x", "×", "s", "ms", "µs", "μs", "min", "h", "d"),
     *("MB", "GB", "TB", "KB", "MiB", "GiB", "€", "$", "pp"),
 )
-#: Units that are spelt like letters of significance.
-_UNITS_LIKE_LETTERS = set("px pt ns cm km kg mg hr hrs mins mb gb fps dim".split())
+#: Units that are spelt like letters of significance; ns is rather "not significant".
+_UNITS_LIKE_LETTERS = set("px pt sec msec cm km kg mg hr hrs mins mb gb fps dim".split())
 _SPACES = re.compile(r"[\u00a0\u2000-\u200a\u202f\u205f]")
 _GROUPED = r"\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*\.?|[.,]\d+"
 _NUMBER = rf"[-+]?\s?(?:{_GROUPED})(?:[eE][-+]?\d+|\s?[×x·]\s?10\^?[-+]?\d+)?"

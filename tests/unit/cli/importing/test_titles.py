@@ -219,6 +219,21 @@ def test_import_columns_of_deviations_by_collection():
     }
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3), (1, 0, 3, 2), (2, 3, 0, 1)])
+def test_import_columns_of_deviations_below_one_collection(order):
+    """A collection that stands once is that of all its measures, wherever deviations stand."""
+    columns = [("MAP", ".1"), ("MAP_std", ".2"), ("bias", ".3"), ("bias_std", ".4")]
+    names, cells = zip(*(columns[index] for index in order), strict=True)
+    lines = ["M,A,,,,B,,,", ",".join(["", *names, *names]), ",".join(["x", *cells, *cells])]
+    assert imported("a.csv", "\n".join(lines)) == {
+        ("x", collection, name): value
+        for collection in "AB"
+        for name, value in zip(
+            ("MAP", "MAP ±", "bias", "bias ±"), dict(columns).values(), strict=True
+        )
+    }
+
+
 @pytest.mark.parametrize(
     ("headings", "cells"),
     [
