@@ -154,8 +154,8 @@ class Choices:
                     f"--only {shlex.quote(text)}: no row has {value!r} as {column}; "
                     f"{near(value, names)}."
                 )
-            chosen = {value for value, other, _ in self._names.values() if other == column}
-            alike = [name for name in names - chosen if _spelling(name) == _spelling(value)]
+            values = {value for value, other, _ in self._names.values() if other == column}
+            alike = [name for name in names - values if _spelling(name) == _spelling(value)]
             if alike:
                 raise RecordError(
                     f"--only {shlex.quote(text)}: {column} is also {min(alike)!r}; write both in "
