@@ -103,6 +103,11 @@ class Choices:
                 for row in rows
             ],
         )
+        if count_head(part) > head:
+            raise RecordError(
+                f"{path}, row {rows[head] + 1} reads as a heading without the columns of --only; "
+                "fill in its blanks, or remove it."
+            )
         body = [row for row in range(len(rows)) if rows[row] in numbers]
         names_of_rows = self._published_names(part, body, mean_over)
         for column, name in names.items():

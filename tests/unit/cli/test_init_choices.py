@@ -302,3 +302,15 @@ def test_init_only_blank_number(columns):
     Path("values.csv").write_text("\n".join(lines))
     message = refused(*OPTIONS, "values.csv", "--only", "split=test", "smith2026")
     assert "values.csv, row 5: k" in message
+
+
+@pytest.mark.parametrize("choice", ["split=test", "split!=dev"])
+@pytest.mark.parametrize("words", ["aa,see text", "aa,bb"])
+def test_init_only_words_in_first_row(words, choice):
+    """A row of words is no heading, although the column before its blank name is left out."""
+    rows = [f"test,,A,{words}", "test,x,B,bb,0.4", "dev,y,B,b,0.3"]
+    Path("a.csv").write_text("\n".join(["split,note,model,comment,MAP", *rows]))
+    assert "a.csv, row 2" in refused(*OPTIONS, "a.csv", "--only", choice, "smith2026")
+    Path("a.csv").write_text(Path("a.csv").read_text().replace(",,", ",–,"))
+    values, out = init("a.csv", "--only", choice)
+    assert values == {("B", "MAP"): 0.4} and "Not run: A" in out

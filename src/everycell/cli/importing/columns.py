@@ -117,7 +117,11 @@ def deviations_of_columns(table: SourceTable, head: int, numbers: Sequence[int])
 def _stem(heading: str, *ends: str) -> str:
     """Heading without the first of several ends that it has, as in `acc_std` or `acc (std)`."""
     forms = (form for end in ends for form in (f"_{end}", f"-{end}", f" {end}", f" ({end})"))
-    return next((heading[: -len(form)] for form in forms if heading.lower().endswith(form)), "")
+    form = next((form for form in forms if heading.lower().endswith(form)), None)
+    stem = heading[: -len(form)] if form else ""
+    # A system such as DPR-SD has no deviation in its name.
+    is_name = form in ("-sd", " sd") and not (is_measure(stem) or is_score(stem))
+    return "" if is_name else stem
 
 
 def titles_above(table: SourceTable, head: int, numbers: Sequence[int]) -> list[str]:

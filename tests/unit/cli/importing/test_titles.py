@@ -182,6 +182,8 @@ def test_import_two_columns_of_collections():
         ("exam_mean", "exam_std"),
         ("exam (mean)", "exam (SD)"),
         ("MAP", "MAP stdev"),
+        ("MAP", "MAP SD"),
+        ("acc", "acc-sd"),
     ],
 )
 @pytest.mark.parametrize("is_behind", [True, False])
@@ -243,6 +245,8 @@ def test_import_columns_of_deviations_below_one_collection(order):
         (("MAP", "_std"), (".1", ".2")),
         (("MAP", "±"), (".1", ".2")),
         (("MAP", "MAP_std"), (".1 ± .3", ".2")),
+        # Names of systems, with self-distillation or speculative decoding.
+        *((("DPR", name), (".1", ".2")) for name in ("DPR-SD", "DPR SD", "DPR-sd")),
     ],
 )
 def test_import_columns_without_deviations(headings, cells):
