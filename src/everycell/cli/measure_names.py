@@ -13,7 +13,7 @@ _SPELLINGS = {
 }  # fmt: skip
 
 #: Longest name of a measure; the parser of ir_measures runs out of memory on long expressions.
-_LONGEST = 200
+LONGEST_NAME = 200
 #: A name with a cut-off. A hyphen is no sign before it: R-1 is ROUGE-1.
 _WITH_CUTOFF = re.compile(
     r"(.+?)(?:(?:\s?@\s?|[\s_-]at[\s_-]|_)(\d{1,9})(k?))?", re.ASCII | re.IGNORECASE
@@ -26,7 +26,7 @@ def measure_of(name: str) -> str | None:
     Names of ir_measures come first, then those of trec_eval (`ndcg_cut_10`), then spellings that
     differ in case or in the sign before the cut-off (`ndcg@10`, `Recall@1k`, `mrr_at_10`).
     """
-    if len(name) > _LONGEST:
+    if len(name) > LONGEST_NAME:
         return None
     import ir_measures
 

@@ -10,6 +10,7 @@ from everycell.cli.importing.collection_names import is_collection
 from everycell.cli.importing.grids import SourceTable
 from everycell.cli.importing.headings import label_of_column, without_sign
 from everycell.cli.importing.rows import begins_with_measure, complete_additions, is_measure
+from everycell.cli.measure_names import LONGEST_NAME
 
 #: Arrows in a heading, which say whether higher or lower values are better.
 _ARROWS = "↑↓▲▼⇑⇓"
@@ -191,6 +192,8 @@ def split_measure(heading: str) -> tuple[str, str]:
     """
     if is_measure(heading):
         return heading, ""
+    if len(heading) > LONGEST_NAME:
+        return "", ""
     before, _, within = heading.strip().rpartition("(")
     within, bracket, after = within.partition(")")
     first, *parts = re.split("[- ]", within)

@@ -261,3 +261,10 @@ def test_import_deviations_of_deviations(order):
     lines = zip(("M", "x"), *(columns[index] for index in order), strict=True)
     values = imported("a.csv", "\n".join(map(",".join, lines)))
     assert sorted(values.values()) == [".1", ".2", ".3"] and values["x", "acc"] == ".1"
+
+
+@pytest.mark.parametrize("text", ["a ", "P@5 ", "on – ", "(sd) "])
+@pytest.mark.parametrize("number", [100, 20_000])
+def test_import_long_heading(text, number):
+    """A heading as long as a page has no measure, which takes no time to see."""
+    assert ("x", (text * number).strip()) in imported("a.csv", f"M,{text * number},z\nx,.1,.2\n")
