@@ -99,7 +99,7 @@ def check_deposits_run_elsewhere(environment: Environment, repository: Path, fol
         path.write_text(text, encoding="utf-8")
     with (repository / "config.yaml").open("a", encoding="utf-8") as file:
         file.write("repository: https://host/ada/bees\n")
-    environment.run("everycell", "page", cwd=repository)
+    environment.run("everycell", "make", cwd=repository)
     receipt = json.loads((repository / PAPER_RECEIPT).read_text(encoding="utf-8"))
     host = receipt["execution"]["host"]
     for name, options in (("open", []), ("anonymous", ["--anonymous"])):

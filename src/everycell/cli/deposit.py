@@ -54,7 +54,7 @@ from everycell.receipts.receipts import (
     verify,
 )
 from everycell.records.papers import Paper, load_papers
-from everycell.records.registry import load_registry, read_part
+from everycell.records.registry import forget_registry, load_registry, read_part
 from everycell.render.page.pages import INDEX, outdated_pages, pages_of, write_page
 from everycell.sources.fetch import OWN_DATA, changed_data
 from everycell.verdicts.audits import FindAudits
@@ -118,6 +118,8 @@ def write_deposit(
         if papers:
             if anonymous:
                 anonymise(copy, papers, forbidden)
+                # Read before its names were removed, to compare the copy.
+                forget_registry()
                 papers = load_papers(copy / "published")
                 registry = load_registry(copy)
             _write_metadata(copy, project, papers, anonymous=anonymous)
