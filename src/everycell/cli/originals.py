@@ -36,13 +36,16 @@ class Original(NamedTuple):
     sha256: str
     address: str = ""
     commit: str = ""
+    #: Of several tables of the file, the one that was imported, from 1.
+    number: str = ""
 
     @property
     def note(self) -> str:
         """What the source of a record says."""
         address = f" of {self.address}" if self.address else ""
         commit = f" at commit {self.commit}" if self.commit else ""
-        return f"{_READ}{self.file}{address}{commit} (sha256 {self.sha256})"
+        table = f", table {self.number}" if self.number else ""
+        return f"{_READ}{self.file}{table}{address}{commit} (sha256 {self.sha256})"
 
 
 def find_original(path: Path) -> Original:
@@ -61,10 +64,13 @@ def find_original(path: Path) -> Original:
     return Original(_plain(name), digest, address, commit_of(folder) or "")
 
 
-def write_original(table: Path, source: Path, headings: Mapping[str, str]) -> Path:
+def write_original(
+    table: Path, source: Path, headings: Mapping[str, str], number: int | None = None
+) -> Path:
     """Write what a table was imported from, and its headings, into a file next to it."""
     path = Path(f"{table}{SUFFIX}")
-    write_json(path, {**find_original(source)._asdict(), "headings": headings})
+    original = find_original(source)._replace(number=str(number or ""))
+    write_json(path, {**original._asdict(), "headings": headings})
     return path
 
 

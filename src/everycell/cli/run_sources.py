@@ -376,7 +376,11 @@ def _parse_measures(
     known = {name: measure_of(names.get(name, name)) for name in published}
     if unknown := [name for name, measure in known.items() if measure is None]:
         one = len(unknown) == 1
-        examples = " ".join(f"'{name}=nDCG@10'" for name in unknown)
+        # The first word of `P@5 (precision)` is its measure.
+        words = {name: name.split(maxsplit=1)[0] for name in unknown}
+        examples = " ".join(
+            f"'{name}={word if measure_of(word) else 'MEASURE'}'" for name, word in words.items()
+        )
         raise RecordError(
             f"{table}: {', '.join(map(repr, unknown))} in the column `{column}` "
             f"{'is not a measure' if one else 'are not measures'} of ir_measures or trec_eval such "

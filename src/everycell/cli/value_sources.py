@@ -91,20 +91,19 @@ def source_from_values(
         parts.append(part if name is None else _with_system(file.path, part, keys, own_keys[name]))
     parts = user_renames.rename_names(parts, lines)
     notes += user_renames.notes
-    renamed, comments = _rename_columns(parts, cells, keys)
-    notes += comments
+    renamed, adaptations = _rename_columns(parts, cells, keys)
     reproduced = pd.concat(renamed).fillna("")
     if mean_over and "metric" in reproduced:
         is_second = reproduced["metric"].str.endswith(SECOND_NUMBER)
         if is_second.any():
             names_left_out = list_first(reproduced.loc[is_second, "metric"].unique())
-            notes.append(
+            adaptations.append(
                 f"Left out: {pluralise(int(is_second.sum()), 'value')} of {names_left_out}, since "
                 f"the deviation over {mean_over} is computed."
             )
             reproduced = reproduced[~is_second]
     adapted, comments = _adapt(reproduced, cells, keys)
-    notes += comments
+    adaptations += comments
     for path, own, part in zip(paths, parts, renamed, strict=True):
         # Columns that only another file has are blank here.
         columns = [key for key in key_columns(adapted) if key in part or key not in reproduced]
@@ -120,7 +119,7 @@ def source_from_values(
         surplus = [" / ".join(key) if len(keys) > 1 else key for key in produced[~is_cell]]
         number = pluralise(len(surplus), "value")
         listed = list_first([*dict.fromkeys(surplus)])
-        notes.append(f"Left out: {number} that the table lacks: {listed}.")
+        adaptations.append(f"Left out: {number} that the table lacks: {listed}.")
         adapted, produced = adapted[is_cell], produced[is_cell]
     rows = [lines[index] for index in adapted.index]
     if surplus := [
@@ -153,7 +152,11 @@ def source_from_values(
         raise RecordError(f"--values has no number for a cell of {table}; give reproduced values.")
     rule: dict[str, object] = {"values": "values.csv"}
     compared, mean = [*produced], ""
+    notes += adaptations
     changes = [*choices.changes, *(f"renamed {text}" for text in user_renames.changes)]
+    changes += [text.removesuffix(".") for text in adaptations]
+    if own_keys:
+        changes.append(f"in this order, values of {', '.join(filter(None, names))}")
     if mean_over:
         for index, value in adapted["value"].items():
             if not is_number(value):

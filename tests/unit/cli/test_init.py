@@ -219,6 +219,12 @@ def test_init_without_key(folder):
         ([], TABLE.replace("metric", "value"), "table.csv, line 1"),
         # All unknown measures at once.
         ([], TABLE.replace("MAP", "Quality").replace("P@1", "Speed"), "'Quality', 'Speed' in the"),
+        # The measure that a name begins with; nothing if it begins with none.
+        (
+            [],
+            TABLE.replace("MAP", "MAP (mean)").replace("P@1", "Best P@1"),
+            "--measures 'MAP (mean)=MAP' 'Best P@1=MEASURE'",
+        ),
         (["--measures", "MAP=foo"], TABLE, "--measures 'MAP=foo': 'foo'"),
         ([], TABLE.replace("Second", "Other"), "second.run"),
         ([], "set,task,MAP,value\na,First,MAP,0.7\n", "set, task, MAP"),

@@ -178,9 +178,11 @@ def test_init_values_originals():
     text = registry.read_text()
     [entry] = yaml.safe_load(text)["files"].values()
     notes = [f"; read from {name} (sha256 {digest})" for name, digest in digests.items()]
-    assert entry["note"] == OWN_FILE_NOTE + "".join(notes)
+    scaled = "multiplied by 100, since the published values are percentages"
+    order = f"; acc: {scaled}; F1: {scaled}; in this order, values of base, Ours (7B)"
+    assert entry["note"] == OWN_FILE_NOTE + "".join(notes) + order
     [entry] = yaml.safe_load(remove_originals(text))["files"].values()
-    assert entry["note"] == OWN_FILE_NOTE
+    assert entry["note"] == OWN_FILE_NOTE + order
     assert changed_data(registry.parent) == {}
     Path("smith2026/data/smith2026-data/values.csv").unlink()
     assert [*changed_data(registry.parent)] == ["smith2026-data/values.csv"]

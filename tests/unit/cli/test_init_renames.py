@@ -65,6 +65,17 @@ def test_init_rename(form):
     assert "; renamed two-tower=v1 to DPR (2 values)" in entry["note"]
 
 
+def test_init_values_changes():
+    """The registry states all that was changed in the values, in the words of the command."""
+    Path("table.csv").write_text("system,metric,value,unit\nBM25,acc,71.0,%\nDPR,acc,82.0,%\n")
+    Path("a.csv").write_text("model,split,acc\nbm25,test,0.71\nDPR,test,0.82\nT5,test,0.9\n")
+    _, out = init("a.csv")
+    registry = yaml.safe_load(Path("smith2026/published/smith2026/registry.yaml").read_text())
+    [entry] = registry["files"].values()
+    for change in ("acc: multiplied by 100", "Left out: 1 value of T5", "Read: bm25 as BM25"):
+        assert change in out and f"; {change}" in entry["note"]
+
+
 def test_init_rename_and_key():
     """The key may follow the option, and the option may be repeated."""
     Path("a.csv").write_text(FORMS["tidy.csv"])

@@ -89,6 +89,14 @@ def test_find_headings(tmp_path):
     assert find_headings(table, keys) == {"rm3": "RM3", "k_size": "K-size"}
 
 
+def test_write_original_number(tmp_path, clone):
+    """One of several tables of a file is named, but not in an anonymous deposit."""
+    write_original(tmp_path / "table.csv", clone / "bees.md", {}, 3)
+    note = find_original(tmp_path / "table.csv").note
+    assert note.startswith("; read from runs/bees.md, table 3 at commit ")
+    assert remove_originals(f"source: p. 7{note}\n") == "source: p. 7\n"
+
+
 @pytest.mark.parametrize("number", [0, 1, 5, 7])
 def test_remove_originals(number):
     originals = [Original(f"runs/{n}.run", "0" * 64, LAB, COMMIT) for n in range(number)]

@@ -113,7 +113,7 @@ def import_table(
     else:
         out.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(out, csv_text(imported.cells))
-        original = write_original(out, file, imported.headings)
+        original = write_original(out, file, imported.headings, number)
         echo(f"{out}: {pluralise(len(imported.cells), 'value')}; {original} names their source.")
 
 
