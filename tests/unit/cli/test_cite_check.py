@@ -199,7 +199,7 @@ def allow_empty(share):
         (reply_of("<think>So", "length"), "token limit reached in reasoning"),
         (reply_of("<think>So</think>"), "only reasoning"),
         (reply_of("", "content_filter"), "content filter"),
-        ({"choices": [{"message": {"content": None, "refusal": "No."}}]}, "refusal"),
+        (reply_of(None, None, message={"content": None, "refusal": "No."}), "refusal"),
         (reply_of(None, "tool_calls"), "tool call"),
         (reply_of(""), "no text"),
         (reply_of([], "stop"), "no text"),
