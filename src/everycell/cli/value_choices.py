@@ -23,7 +23,7 @@ from everycell.cli.importing.headings import (
 from everycell.cli.importing.rows import is_spanning
 from everycell.cli.importing.values import split_cell
 from everycell.cli.printing import pluralise
-from everycell.cli.value_renames import near, splits
+from everycell.cli.value_renames import split_pairs, suggest_names
 from everycell.records.cells import RecordError, is_number, key_columns
 from everycell.trec.runs import normalise_name
 
@@ -90,7 +90,7 @@ class Choices:
         surplus = {
             column
             for column in names
-            if not (names_systems(headings[column]) or is_measure_heading(headings[column]))
+            if not (is_system_column(headings[column]) or is_measure_heading(headings[column]))
         }
         _refuse_blank_names(path, table, body, left_out, {*surplus, seeds}, {*constant})
         rows = [row for row in range(len(table.rows)) if row not in left_out]
@@ -157,7 +157,7 @@ class Choices:
             if value not in names:
                 raise RecordError(
                     f"--only {shlex.quote(text)}: no row has {value!r} as {column}; "
-                    f"{near(value, names)}."
+                    f"{suggest_names(value, names)}."
                 )
             values = {value for value, other, _ in self._names.values() if other == column}
             alike = [name for name in names - values if _spelling(name) == _spelling(value)]
@@ -200,7 +200,7 @@ class Choices:
                 written = " ".join(map(shlex.quote, texts))
                 value = next(iter(inclusions.get(column, ())), "")
                 reason = (
-                    near(value, names)
+                    suggest_names(value, names)
                     if inclusions.get(column) and not inclusions[column] & names
                     else "the choices exclude each other"
                 )
@@ -253,7 +253,7 @@ def _spelling(name: str) -> object:
     return Decimal(name) if is_number(name) else " ".join(name.casefold().split())
 
 
-def names_systems(column: str) -> bool:
+def is_system_column(column: str) -> bool:
     """Whether a column of results has names of systems, as `run_name` and `name` too."""
     column = column.lower()
     return column == "name" or is_system_heading(column.removesuffix("name").removesuffix("_"))
@@ -261,7 +261,7 @@ def names_systems(column: str) -> bool:
 
 def _read(path: Path, text: str, headings: Sequence[str]) -> tuple[int, str, bool]:
     """Column and value of a choice, and whether it includes rows."""
-    pairs = splits(text)
+    pairs = split_pairs(text)
     if not pairs:
         raise RecordError(
             f"--only {shlex.quote(text)}: expected COLUMN=VALUE, or COLUMN!=VALUE to leave a value "
@@ -274,9 +274,8 @@ def _read(path: Path, text: str, headings: Sequence[str]) -> tuple[int, str, boo
     own = pairs[0][0].removesuffix("!")
     number = headings.count(own)
     fault = f"{number} columns" if number else "no column"
-    raise RecordError(
-        f"--only {shlex.quote(text)}: {path} has {fault} {own!r}; {near(own, {*headings})}."
-    )
+    advice = suggest_names(own, {*headings})
+    raise RecordError(f"--only {shlex.quote(text)}: {path} has {fault} {own!r}; {advice}.")
 
 
 def _refuse_blank_names(

@@ -41,7 +41,7 @@ class Renames:
         for text in [*self.texts]:
             pairs = {
                 column: name
-                for own, name in splits(text)
+                for own, name in split_pairs(text)
                 for column in dict.fromkeys((own, key_of_heading(own)))
                 if column in columns and name in self.keys
             }
@@ -137,7 +137,7 @@ class Renames:
                 (own, name): [
                     key for key in self.keys if own in own_names[key] and name in known[key]
                 ]
-                for own, name in splits(text)
+                for own, name in split_pairs(text)
             }
             pairs = {pair: keys for pair, keys in pairs.items() if keys}
             if len(pairs) != 1:
@@ -164,7 +164,7 @@ class Renames:
         own = {name for names in own_names.values() for name in names}
         own |= {column for part in parts for column in key_columns(part)}
         published = {*self.keys, *(name for names in known.values() for name in names)}
-        start, pairs = f"--rename {shlex.quote(text)}", splits(text)
+        start, pairs = f"--rename {shlex.quote(text)}", split_pairs(text)
         if not pairs:
             return f"{start}: expected NAME=PUBLISHED, a name of the values and the published one."
         for before, after in pairs:
@@ -183,12 +183,13 @@ class Renames:
             )
         for before, after in pairs:
             if before in own:
-                return f"{start}: {self.table} has no name {after!r}; {near(after, published)}."
+                advice = suggest_names(after, published)
+                return f"{start}: {self.table} has no name {after!r}; {advice}."
         before = next((before for before, after in pairs if after in published), pairs[0][0])
-        return f"{start}: the values have no name {before!r}; {near(before, own)}."
+        return f"{start}: the values have no name {before!r}; {suggest_names(before, own)}."
 
 
-def splits(text: str) -> list[tuple[str, str]]:
+def split_pairs(text: str) -> list[tuple[str, str]]:
     """Both names of a rename, for each `=`, since names may contain this sign too."""
     parts = text.split("=")
     return [("=".join(parts[:cut]), "=".join(parts[cut:])) for cut in range(1, len(parts))]
@@ -198,7 +199,7 @@ def _refuse_two(own: str, first: str, second: str) -> str:
     return f"--rename gives {own} two names, {first} and {second}; remove one of the two renames."
 
 
-def near(name: str, names: set[str]) -> str:
+def suggest_names(name: str, names: set[str]) -> str:
     """Names near to an unknown one, or else the first ones."""
     similar = get_close_matches(name, sorted(names), 3)
     if similar:

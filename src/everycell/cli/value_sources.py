@@ -25,7 +25,7 @@ from everycell.cli.table_sources import (
     notes_on_not_run,
     read_values,
 )
-from everycell.cli.value_choices import Choices, names_systems
+from everycell.cli.value_choices import Choices, is_system_column
 from everycell.cli.value_faults import choice_example, describe_columns, describe_surplus
 from everycell.cli.value_files import FILE, names_repetitions, read_values_files, suggests_mean
 from everycell.cli.value_means import average
@@ -229,7 +229,9 @@ def _with_system(
 ) -> pd.DataFrame:
     """Reproduced values of one system under its published names, whatever the file calls it."""
     own = [
-        key for key in key_columns(part) if key in names or (key not in keys and names_systems(key))
+        key
+        for key in key_columns(part)
+        if key in names or (key not in keys and is_system_column(key))
     ]
     systems = [*part[own].drop_duplicates().agg(" / ".join, axis="columns")] if own else []
     if len(systems) > 1:
@@ -261,7 +263,7 @@ def _rename_columns(
             key
             for key in keys
             if own not in keys
-            and (names_systems(own) or not names_repetitions(own))
+            and (is_system_column(own) or not names_repetitions(own))
             and not any(key in part for part in files)
             and not names.isdisjoint(map(normalise_name, cells[key]))
         ]
